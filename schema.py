@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from taxonomy import AXES, Combination, Terminal, legal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 HOME = "/home/operator"  # the world: the only tree that fixtures may lie in and that a checker looks at
 PROVIDER_DIRECTORY = "/usr/local/bin"
 MAX_FIXTURES = 200
