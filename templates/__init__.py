@@ -1,0 +1,1 @@
+"""Author scenarios procedurally, for every archetype, without a model."""
