@@ -1,0 +1,43 @@
+# Two commands matter: `make demo` (the main job on embedded defaults) and `make test` (everything CI runs).
+# PYTHON=python3.12 make demo     another interpreter
+# PIP_FLAGS="--index-url URL"     another package index (a CPU or CUDA build of torch, say)
+# BASE=alpine:3.20                another image to build the sandbox on
+
+PYTHON ?= python3
+PIP_FLAGS ?=
+BASE ?= alpine:3.20
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check env engine image lint clean
+
+demo: env image
+	@PATH="$(CURDIR)/$(BIN):$$PATH" runs/demo.sh
+
+test check: env image lint
+	@echo "== tests"
+	@$(BIN)/python -m pytest -q
+
+lint: env
+	@echo "== ruff, format, mypy"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+env: $(VENV)/installed
+
+$(VENV)/installed: requirements.txt
+	@echo "== environment: $(VENV) from requirements.txt (minutes the first time, torch is large)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements.txt
+	@touch $@
+
+engine:
+	@runs/engine.sh
+
+# Built again only when the Dockerfile or the wish for a base changed: a new image id would part a run from its resume.
+image: engine
+	@BASE="$(BASE)" runs/image.sh
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,370 @@
+"""Drop the tuned model into held-out scenarios with no scaffold and report how it behaves.
+
+    python eval.py --base base --adapter ckpt-run1 --scenarios holdout-scenarios --n 20 --compare-base
+
+Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory
+Writes  <out>/adapter/*.json and <out>/base/*.json (schema.Trajectory), <out>/report.json, <out>/manifest.json
+Needs   a Docker engine with the sandbox image, torch
+
+operate    at least one command before the terminal and no turn that is prose
+terminate  ended with `exit` or `panic`
+verified   the checker passed on the final state
+clean      correct terminal AND verified AND command-only
+
+Rates come with n and a 95 % Wilson interval, over the episodes that were not voided; a second figure counts the
+voided ones as failures. Above 2 % voided the exit code is 1; a rerun retries the voided episodes only. An adapter that
+was trained on one of the scenarios (or, where they were split by archetype, on one of their archetypes) is refused.
+"""
+
+import argparse
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Literal
+
+import dashdocker
+import verdicts
+from operators import LocalOperator, check_model, load_model
+from render import Renderer
+from rollout import run_episode
+
+import stage
+from schema import (
+    VOIDED,
+    BadInputError,
+    Scenario,
+    Trajectory,
+    read_json,
+    read_record,
+    read_scenarios,
+    write_json,
+    write_record,
+)
+
+DTYPES = ("auto", "fp16", "bf16", "fp32")
+RATES = ("operate", "terminate", "verified", "clean")
+MAX_VOIDED_SHARE = 0.02
+Subject = Literal["base", "adapter"]
+
+
+def main(
+    *,
+    base: str,
+    adapter: Path | None,
+    scenarios: Path,
+    n: int | None,
+    seed: int,
+    out: Path | None,
+    compare_base: bool,
+    max_steps: int,
+    max_new_tokens: int,
+    timeout_seconds: float,
+    temperature: float,
+    workers: int,
+    dtype: str,
+    load_4bit: bool,
+    render: str | None,
+    partial: bool,
+    redo: bool,
+) -> int:
+    """Check, load the model once, play every episode, report."""
+    image = dashdocker.preflight()
+    check_model(base, adapter)
+    if adapter is not None and render is not None:
+        raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
+    records = read_scenarios(scenarios, partial=partial)
+    refuse_contamination(adapter, scenarios, records)
+    chosen = draw(records, n, seed)
+    subjects: list[Subject] = ["adapter"] if adapter is not None else ["base"]
+    if compare_base and adapter is not None:
+        subjects.insert(0, "base")
+    out = out or Path("eval") / (adapter.resolve().name if adapter is not None else f"base-{Path(base).name}")
+    inputs = [scenarios, *([adapter / "adapter_model.safetensors"] if adapter is not None else [])]
+    settings = {
+        "base": Path(base).name,
+        "seed": seed,
+        "max_steps": max_steps,
+        "max_new_tokens": max_new_tokens,
+        "timeout_seconds": timeout_seconds,
+        "temperature": temperature,
+        "dtype": dtype,
+        "load_4bit": load_4bit,
+        "render": render,
+        "compare_base": compare_base,
+        "n": n,
+    }
+    manifest = stage.begin(out, stage="eval", flags=settings, inputs=inputs, image_digest=image, redo=redo)
+    episodes = {subject: played(out / subject, chosen) for subject in subjects}
+    if any(len(episodes[subject]) < len(chosen) for subject in subjects):
+        model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
+        renderer = (
+            Renderer.for_adapter(adapter, tokenizer)
+            if adapter is not None
+            else Renderer.for_base(tokenizer, render or "markers")
+        )
+        for subject in subjects:
+            hidden: AbstractContextManager[Any] = nullcontext()
+            if subject == "base" and adapter is not None:
+                hidden = model.disable_adapter()
+
+            def play(scenario: Scenario) -> Trajectory:
+                operator = LocalOperator(
+                    model,
+                    tokenizer,
+                    renderer,
+                    temperature=temperature,
+                    max_new_tokens=max_new_tokens,
+                    name=base,
+                    adapter=adapter if subject == "adapter" else None,  # noqa: B023  # played before the next subject
+                )
+                return run_episode(
+                    operator, scenario, sample=0, seed=seed, max_steps=max_steps, timeout_seconds=timeout_seconds
+                )
+
+            with hidden:
+                missing = [scenario for scenario in chosen if scenario.id not in episodes[subject]]
+                episodes[subject].update(play_all(play, missing, out / subject, subject, workers))
+    result = summarise(episodes, chosen, base=base, adapter=adapter, scenarios=scenarios, seed=seed)
+    write_json(out / "report.json", result)
+    ids = [episode.id for subject in subjects for episode in episodes[subject].values()]
+    stage.finish(out, manifest, ids=ids, counts={"scenarios": len(chosen), "subjects": len(subjects)})
+    print_table(result)
+    stage.report({"out": str(out), "n": len(chosen), **{name: brief(result, name) for name in subjects}})
+    voided = max(result["subjects"][name]["voided"] for name in subjects) / len(chosen)
+    return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
+
+
+def refuse_contamination(adapter: Path | None, directory: Path, records: Sequence[Scenario]) -> None:
+    """Raise BadInputError when the adapter was trained on one of these scenarios, or of their held-out archetypes."""
+    if adapter is None:
+        return
+    trained = read_json(adapter / "sekft.json").get("trained_on", [])
+    ids, hashes = {row["scenario_id"] for row in trained}, {row["content_hash"] for row in trained}
+    archetypes = {row["archetype"] for row in trained}
+    by_archetype = split_kind(directory) == "archetype"
+    for record in records:
+        if record.id in ids or record.content_hash in hashes:
+            raise BadInputError(
+                f"{directory / record.id}.json: {adapter} was trained on this scenario; evaluate held-out ones"
+            )
+        if by_archetype and record.task in archetypes:
+            raise BadInputError(
+                f"{directory / record.id}.json: split by archetype, but {adapter} was trained on {record.task!r}; "
+                f"evaluate held-out archetypes"
+            )
+
+
+def split_kind(directory: Path) -> str | None:
+    """How a scenario directory was split (`archetype` or `scenario`), None where it is not a split."""
+    path = directory / "manifest.json"
+    return read_json(path).get("flags", {}).get("by") if path.exists() else None
+
+
+def draw(records: Sequence[Scenario], n: int | None, seed: int) -> list[Scenario]:
+    """The first `n` of the records in a seeded order, so that a larger n adds and never replaces; all for None."""
+    if n is not None and n < 1:
+        raise BadInputError(f"--n is {n}; evaluate at least 1 scenario")
+    if n is not None and n > len(records):
+        print(f"--n {n}: only {len(records)} scenarios there, taking all", file=sys.stderr)
+    order = sorted(records, key=lambda record: record.id)
+    random.Random(f"eval/draw/{seed}").shuffle(order)
+    return order[:n]
+
+
+def played(directory: Path, chosen: Sequence[Scenario]) -> dict[str, Trajectory]:
+    """Episodes of an earlier run by scenario id; voided ones are left out, to be played again."""
+    found = {}
+    for scenario in chosen:
+        path = directory / f"{scenario.id}-s0.json"
+        if path.exists():
+            episode = read_record(path, Trajectory)
+            if episode.outcome not in VOIDED and episode.scenario_hash == scenario.content_hash:
+                found[scenario.id] = episode
+    return found
+
+
+def play_all(
+    play: Callable[[Scenario], Trajectory], chosen: Sequence[Scenario], directory: Path, label: str, workers: int
+) -> dict[str, Trajectory]:
+    """Play the scenarios, at most `workers` at once, and write each record as it ends."""
+    done: dict[str, Trajectory] = {}
+    pool = ThreadPoolExecutor(max_workers=workers)
+    try:
+        with stage.progress(len(chosen), f"eval {label}") as bar:
+            for episode in pool.map(play, chosen):
+                write_record(directory, episode)
+                done[episode.scenario_id] = episode
+                bar.record(episode.id, "clean" if episode.kept else f"{episode.outcome} {' '.join(episode.reasons)}")
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return done
+
+
+def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] | None:
+    """The Wilson score interval of a proportion (Wilson 1927); None for n = 0, where there is no rate."""
+    if n == 0:
+        return None
+    p, zz = successes / n, z * z
+    centre, half = p + zz / (2 * n), z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
+    return max(0.0, (centre - half) / (1 + zz / n)), min(1.0, (centre + half) / (1 + zz / n))
+
+
+def flags_of(episode: Trajectory) -> dict[str, bool]:
+    """The four booleans of an episode that the rates are means of."""
+    return {
+        "operate": verdicts.operated([step.command for step in episode.steps], episode.terminal, episode.command_only),
+        "terminate": episode.terminal is not None,
+        "verified": episode.verified,
+        "clean": episode.kept,
+    }
+
+
+def rate(values: Sequence[bool], voided: int) -> dict[str, Any]:
+    """A rate with its count, n, interval, and the figure with voided episodes counted as failures."""
+    successes, n = sum(values), len(values)
+    return {
+        "successes": successes,
+        "n": n,
+        "rate": successes / n if n else None,
+        "interval": wilson(successes, n),
+        "rate_voided_as_failures": successes / (n + voided) if n + voided else None,
+    }
+
+
+def rates(episodes: Sequence[Trajectory]) -> dict[str, Any]:
+    """The four rates of a set of episodes, voided ones apart."""
+    counted = [flags_of(episode) for episode in episodes if episode.outcome not in VOIDED]
+    voided = len(episodes) - len(counted)
+    return {name: rate([flags[name] for flags in counted], voided) for name in RATES}
+
+
+def summarise(
+    episodes: dict[Subject, dict[str, Trajectory]],
+    chosen: Sequence[Scenario],
+    *,
+    base: str,
+    adapter: Path | None,
+    scenarios: Path,
+    seed: int,
+) -> dict[str, Any]:
+    """The report: per subject the rates, per axis value too, what went wrong; and the paired differences."""
+    subjects: dict[str, Any] = {}
+    for subject, by_id in episodes.items():
+        rows = [by_id[scenario.id] for scenario in chosen]
+        axes = rows[0].axes if rows else {}
+        subjects[subject] = {
+            "rates": rates(rows),
+            "per_axis": {
+                axis: {
+                    value: rates([row for row in rows if row.axes[axis] == value])
+                    for value in sorted({row.axes[axis] for row in rows})
+                }
+                for axis in axes
+            },
+            "outcomes": dict(Counter(row.outcome for row in rows)),
+            "voided": sum(row.outcome in VOIDED for row in rows),
+            "checker_failed": sum(row.outcome == "checker_failed" for row in rows),
+            "reasons": dict(Counter(reason for row in rows for reason in row.reasons)),
+        }
+    return {
+        "stage": "eval",
+        "base": base,
+        "adapter": str(adapter) if adapter is not None else None,
+        "scenarios": str(scenarios),
+        "split_by": split_kind(scenarios),
+        "seed": seed,
+        "n": len(chosen),
+        "subjects": subjects,
+        "paired": paired(episodes["base"], episodes["adapter"], seed) if len(episodes) == 2 else None,
+    }
+
+
+def paired(before: dict[str, Trajectory], after: dict[str, Trajectory], seed: int) -> dict[str, Any]:
+    """Adapter minus base on the same scenarios, with a 95 % percentile bootstrap over scenarios (2,000 draws)."""
+    ids = sorted(key for key in before if before[key].outcome not in VOIDED and after[key].outcome not in VOIDED)
+    result: dict[str, Any] = {"n": len(ids)}
+    rng = random.Random(f"eval/bootstrap/{seed}")
+    for name in RATES:
+        differences = [flags_of(after[key])[name] - flags_of(before[key])[name] for key in ids]
+        if not differences:
+            result[name] = None
+            continue
+        means = sorted(sum(rng.choices(differences, k=len(ids))) / len(ids) for _ in range(2000))
+        result[name] = {
+            "difference": sum(differences) / len(ids),
+            "interval": [means[49], means[1949]],
+            "only_adapter": differences.count(1),
+            "only_base": differences.count(-1),
+        }
+    return result
+
+
+def brief(result: dict[str, Any], subject: str) -> dict[str, Any]:
+    """One subject for the summary line: rate and n by name, voided and checker_failed counts."""
+    entry = result["subjects"][subject]
+    return {
+        **{name: entry["rates"][name]["rate"] for name in RATES},
+        "n": entry["rates"]["clean"]["n"],
+        "voided": entry["voided"],
+        "checker_failed": entry["checker_failed"],
+    }
+
+
+def print_table(result: dict[str, Any]) -> None:
+    """The rates as a table on stderr."""
+    print(f"\n{'':10s}" + "".join(f"{name:>24s}" for name in RATES) + "   voided", file=sys.stderr)
+    for subject, entry in result["subjects"].items():
+        cells = "".join(f"{format_rate(entry['rates'][name]):>24s}" for name in RATES)
+        print(f"{subject:10s}{cells}   {entry['voided']}", file=sys.stderr)
+    if result["paired"]:
+        cells = "".join(f"{format_difference(result['paired'][name]):>24s}" for name in RATES)
+        print(f"{'difference':10s}{cells}", file=sys.stderr)
+    print(f"(successes/n, rate, 95 % interval; split by {result['split_by']}, seed {result['seed']})", file=sys.stderr)
+
+
+def format_rate(entry: dict[str, Any]) -> str:
+    """`9/16 56% [33-77]`, or `-` where there is no rate."""
+    if entry["rate"] is None:
+        return "-"
+    low, high = entry["interval"]
+    return f"{entry['successes']}/{entry['n']} {entry['rate']:.0%} [{100 * low:.0f}-{100 * high:.0f}]"
+
+
+def format_difference(entry: dict[str, Any] | None) -> str:
+    """`+56 [31,75]` in percentage points, or `-`."""
+    if entry is None:
+        return "-"
+    low, high = entry["interval"]
+    return f"{100 * entry['difference']:+.0f} [{100 * low:+.0f},{100 * high:+.0f}]"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--base", required=True, help="base model: a directory, or a hub name where a hub is reachable")
+    parser.add_argument("--adapter", type=Path, default=None, help="adapter directory of sft.py; none = base alone")
+    parser.add_argument("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
+    parser.add_argument("--n", type=int, default=None, help="number of scenarios, drawn by --seed (default all)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of draw, sampling and bootstrap (default 0)")
+    parser.add_argument("--out", type=Path, default=None, help="report directory (default ./eval/<adapter name>)")
+    parser.add_argument("--compare-base", action="store_true", help="also play the bare base on the same scenarios")
+    parser.add_argument("--max-steps", type=int, default=30, help="commands per episode (default 30)")
+    parser.add_argument("--max-new-tokens", type=int, default=256, help="tokens per command (default 256)")
+    parser.add_argument("--timeout-seconds", type=float, default=30.0, help="seconds per command (default 30)")
+    parser.add_argument("--temperature", type=float, default=0.0, help="sampling temperature (default 0: greedy)")
+    parser.add_argument("--workers", type=int, default=2, help="episodes at once (default 2)")
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="dtype of the weights (default auto)")
+    parser.add_argument("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
+    parser.add_argument("--render", choices=("markers", "chat"), default=None, help="wire for a base without adapter")
+    parser.add_argument("--partial", action="store_true", help="take an unfinished scenario directory")
+    parser.add_argument("--redo", action="store_true", help="start over instead of resuming")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
