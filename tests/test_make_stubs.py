@@ -1,0 +1,53 @@
+"""Stubs are at least twelve distinct, valid, kept sessions of both terminals, several channels and depths."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from make_stubs import STUBS, trajectory, turns_of
+from schema import read_trajectories
+from verdicts import is_command
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_stubs_are_distinct_and_cover_channels_depths_and_terminals() -> None:
+    records = [trajectory(stub, 0) for stub in STUBS]
+    assert len({record.scenario_hash for record in records}) == len(records) >= 12
+    assert {record.outcome for record in records} == {"exit", "panic"}
+    assert {record.axes["announcement"] for record in records} == {"motd", "banner", "env", "file", "mail"}
+    assert {record.axes["doc_depth"] for record in records} == {"usage", "help", "subhelp"}
+    assert all(record.operator.kind == "stub" and record.id.startswith("stub-") for record in records)
+
+
+def test_every_turn_is_a_command_and_the_messages_hold_them_in_order() -> None:
+    for record in (trajectory(stub, 0) for stub in STUBS):
+        said = [message.content for message in record.messages if message.role == "assistant"]
+        assert said == [*(step.command for step in record.steps), record.terminal]
+        assert all(is_command(text) for text in said)
+
+
+def test_a_transcript_is_read_into_commands_and_outputs() -> None:
+    assert turns_of("$ a\nx\ny\n$ b\n$ exit") == [("a", "x\ny\n"), ("b", ""), ("exit", "")]
+
+
+def test_the_script_writes_copies_and_a_rerun_changes_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "make_stubs.py", "--out", str(tmp_path / "stubs"), "--copies", "4"]
+    outputs = []
+    for _ in range(2):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert json.loads(outputs[0])["trajectories"] == 4 * len(STUBS)
+    assert len(read_trajectories(tmp_path / "stubs")) == 4 * len(STUBS)
+
+
+def test_no_copies_is_a_mistake(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "make_stubs.py", "--out", str(tmp_path / "s"), "--copies", "0"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "--copies" in done.stderr
