@@ -11,7 +11,7 @@ the sentences around the names: masking them is what tells a frame from a name.
 """
 
 _LIST = """
-acorn adobe agate alder almond alpine amber anchor angle anvil apple apron arbor arctic armor arrow ash aspen atlas
+acorn adobe agate alder almond alpine amber anchor angle anvil apple apron arbor arctic armor arrow aspen atlas
 attic autumn avenue azure badge badger bagel baker balcony ballad bamboo banana banjo barley barn baron basil basin
 basket bath bay beacon bead beagle beam bean bear beaver bee beech beetle bell belt bench berry birch bird bison
 blanket blaze bloom blossom blue bolt bone bonnet boot bottle boulder bow bowl bramble brass bread breeze brick bridge
