@@ -1,0 +1,226 @@
+"""Load a base and its adapter, in the one way that training, rollout, eval and a resident process share.
+
+    model, tokenizer = load_model("base", "ckpt-run1")
+
+Reads   <base>/config.json, *.safetensors, tokenizer.json; <adapter>/adapter_model.safetensors, sekft.json
+Writes  nothing
+Needs   torch, transformers; peft for adapters; bitsandbytes for 4-bit
+
+What was trained under one loader and evaluated under another gives other logits (norms in 4-bit preparation, dtypes),
+so there is no second one. dtype auto: fp32 on CPU, fp16 on CUDA below sm_80 (no bf16 there), bf16 above. The base is
+only ever read. Directories are checked before torch is imported.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schema import BadInputError, canonical, read_json, sha256
+
+DTYPES = ("auto", "fp16", "bf16", "fp32")
+BLOCK_BYTES, BLOCKS = 4096, 64
+
+
+def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
+    """Raise BadInputError, without torch, when `base` or `adapter` cannot be loaded or do not belong together.
+
+    A base that is no directory must look like a hub name (`owner/name`); the hub is asked only when it is loaded.
+    """
+    directory = Path(base)
+    if not directory.is_dir():
+        if directory.exists() or str(base).count("/") != 1 or str(base).startswith((".", "/", "~")):
+            raise BadInputError(f"{base}: no such base directory; name a model directory or a hub name (owner/name)")
+    else:
+        read_json(directory / "config.json")
+        if not any((directory / name).exists() for name in ("tokenizer.json", "tokenizer.model")):
+            raise BadInputError(
+                f"{directory}: no tokenizer.json in the base directory; copy the base's tokenizer there"
+            )
+        if not any(directory.glob("*.safetensors")):
+            raise BadInputError(f"{directory}: no *.safetensors in the base directory; copy the base's weights there")
+    if adapter is None:
+        return
+    adapter = Path(adapter)
+    if not (adapter / "adapter_model.safetensors").exists():
+        raise BadInputError(f"{adapter}: no adapter_model.safetensors; name a directory that sft.py finished")
+    about = read_json(adapter / "sekft.json")
+    found = str(model_hash(directory)) if directory.is_dir() else None
+    if found is not None and about.get("base_hash") != found:
+        raise BadInputError(
+            f"{adapter}: trained on base {about.get('base')!r} ({str(about.get('base_hash'))[:12]}), "
+            f"{base} is another ({found[:12]}); pass that --base or train anew"
+        )
+
+
+def model_hash(base: str | Path) -> str | None:
+    """A fingerprint of a base: config, tokenizer and weights; None where `base` is a hub name not in the local cache.
+
+    Weights count by size, header and 64 evenly spaced 4 KiB blocks per file: a 14 GB base over a slow link is told
+    apart from any other in milliseconds, not read whole.
+    """
+    directory = Path(base)
+    if not directory.is_dir():
+        from transformers.utils import cached_file
+
+        try:
+            config = cached_file(str(base), "config.json", local_files_only=True)
+        except OSError:
+            return None
+        directory = Path(config).parent
+    names = ["config.json", "tokenizer.json", "tokenizer.model"]
+    rows = {name: sha256((directory / name).read_bytes()) for name in names if (directory / name).exists()}
+    return sha256(
+        canonical(rows | {path.name: _weights_hash(path) for path in sorted(directory.glob("*.safetensors"))})
+    )
+
+
+def _weights_hash(path: Path) -> str:
+    """SHA-256 of a safetensors file's size, header and evenly spaced blocks."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        header = int.from_bytes(stream.read(8), "little")
+        parts = [str(size).encode(), stream.read(min(header, size))]
+        for index in range(BLOCKS):
+            stream.seek(max(0, size - BLOCK_BYTES) * index // (BLOCKS - 1))
+            parts.append(stream.read(BLOCK_BYTES))
+    return sha256(b"\0".join(parts))
+
+
+def adapter_hash(adapter: str | Path) -> str:
+    """SHA-256 of an adapter's weights."""
+    return sha256((Path(adapter) / "adapter_model.safetensors").read_bytes())
+
+
+@dataclass
+class _Held:
+    """The base that a resident process keeps, and how it was loaded."""
+
+    settings: tuple[str, str, bool]
+    model: Any
+    tokenizer: Any
+
+
+_held: _Held | None = None
+
+
+def hold(base: str, *, dtype: str = "auto", load_4bit: bool = False) -> None:
+    """Load a base once; `load_model` calls for the same one are then served from it."""
+    global _held
+    check_model(base)
+    model, tokenizer = _load_base(base, dtype, load_4bit, None)
+    _held = _Held((model_hash(base) or str(base), dtype, load_4bit), model, tokenizer)
+
+
+def release() -> None:
+    """Take every adapter off the held base, so that the next `load_model` finds it as it was loaded."""
+    if _held is None:
+        return
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    for parent in list(_held.model.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, BaseTunerLayer):
+                setattr(parent, name, child.get_base_layer())
+    for attribute in ("peft_config", "active_adapter"):
+        if attribute in vars(_held.model):
+            delattr(_held.model, attribute)
+    if hasattr(_held.model, "_hf_peft_config_loaded"):
+        _held.model._hf_peft_config_loaded = False
+    _held.model.gradient_checkpointing_disable()
+    _held.model.requires_grad_(False)
+    _held.model.eval()
+
+
+def load_model(
+    base: str | Path,
+    adapter: str | Path | None = None,
+    *,
+    dtype: str = "auto",
+    load_4bit: bool = False,
+    device: str | None = None,
+) -> tuple[Any, Any]:
+    """The base in eval mode and frozen, with `adapter` on it where given, and its tokenizer.
+
+    Returns:
+        (model, tokenizer): a transformers model, or a peft model around it when there is an adapter.
+
+    Raises BadInputError for what `check_model` finds, for a hub that does not answer, and for a GPU that this build of
+    torch has no kernels for.
+    """
+    check_model(base, adapter)
+    if _held is not None and _held.settings == (model_hash(base) or str(base), dtype, load_4bit):
+        model, tokenizer = _held.model, _held.tokenizer
+    else:
+        model, tokenizer = _load_base(str(base), dtype, load_4bit, device)
+    if adapter is not None:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, str(adapter), is_trainable=False)
+        model.requires_grad_(False)
+        model.eval()
+    return model, tokenizer
+
+
+def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tuple[Any, Any]:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch_dtype = pick_dtype(dtype, device)
+    options: dict[str, Any] = {}
+    if load_4bit:
+        options["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=torch_dtype,
+        )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(base)
+        model = AutoModelForCausalLM.from_pretrained(
+            base, dtype=torch_dtype, device_map={"": device}, attn_implementation="sdpa", **options
+        )
+    except (OSError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise BadInputError(
+            f"{base}: cannot be loaded ({first}); check the directory, or whether the hub answers"
+        ) from error
+    if load_4bit:
+        from peft import prepare_model_for_kbit_training
+
+        # Norms and head in fp32 here and not in the trainer, so that training and eval give the same logits.
+        model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+    model.requires_grad_(False)
+    model.eval()
+    return model, tokenizer
+
+
+def pick_dtype(dtype: str, device: str) -> Any:
+    """The torch dtype for a flag on a device; on CUDA also the checks and the patch that old cards need.
+
+    Below sm_80, transformers 5.18 asks SDPA for grouped-query attention, which only the slow MATH kernel has there;
+    repeating the keys instead keeps the memory-efficient one (huggingface/transformers#48633).
+    """
+    import torch
+
+    if dtype not in DTYPES:
+        raise BadInputError(f"--dtype {dtype!r} is unknown; known: {', '.join(DTYPES)}")
+    old = False
+    if device.startswith("cuda"):
+        major, minor = torch.cuda.get_device_capability()
+        old = major < 8
+        built = torch.cuda.get_arch_list()
+        if f"sm_{major}{minor}" not in built and not any(arch.startswith(f"sm_{major}") for arch in built):
+            raise BadInputError(
+                f"torch {torch.__version__} has no kernels for sm_{major}{minor}; install the cu126 build"
+            )
+        if old:
+            import transformers.integrations.sdpa_attention as attention
+
+            attention.use_gqa_in_sdpa = lambda *_, **__: False
+            if dtype == "bf16":
+                print("--dtype bf16: this GPU only emulates it; fp16 is faster", file=sys.stderr)
+    if dtype == "auto":
+        dtype = "fp32" if not device.startswith("cuda") else "fp16" if old else "bf16"
+    return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}[dtype]
