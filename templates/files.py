@@ -349,8 +349,8 @@ def delete_in_tree(names: Names) -> Unit:
         solution=[
             names.pick(
                 [
-                    f"find {home} -name '*.{ext}' -delete",
                     f"find {home} -name '*.{ext}' -exec rm {{}} \\;",
+                    f"find {home} -name '*.{ext}' -exec rm {{}} +",
                     f"find {home} -type f -name '*.{ext}' -exec rm {{}} +",
                 ]
             )
@@ -377,7 +377,7 @@ def delete_empty(names: Names) -> Unit:
         instruction=f"how to get rid of empty files in the tree {home} with find",
         solution=[
             names.pick(
-                [f"find {home} -type f -size 0 -delete", f"find {home} -type f -size 0 -exec rm {{}} \\;"],
+                [f"find {home} -type f -size 0 -exec rm {{}} \\;", f"find {home} -type f -empty -exec rm {{}} +"],
             )
         ],
         after=[],
@@ -449,7 +449,7 @@ def delete_all_but(names: Names) -> Unit:
         solution=[
             names.pick(
                 [
-                    f"find {home} -type f ! -name '*.{keep}' -delete",
+                    f"find {home} -type f ! -name '*.{keep}' -exec rm {{}} +",
                     f"find {home} -type f ! -name '*.{keep}' -exec rm {{}} \\;",
                 ]
             )

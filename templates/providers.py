@@ -290,7 +290,7 @@ _FRAMES = {
     ),
     "mail": (
         "From: office\nSubject: today\n\n{pointer}", "From: admin\nTo: operator\nSubject: work\n\n{pointer}",
-        "From: front office\nSubject: hello\n\nHello, {pointer}", "From: night shift\nSubject: handover\n\n{pointer}",
+        "From: front office\nSubject: hello\n\nHello, {pointer}", "From: late shift\nSubject: handover\n\n{pointer}",
         "From: admin\nSubject: requests\n\n{pointer}\nThanks", "To: operator\nSubject: your day\n\n{pointer}",
         "From: office\nTo: operator\n\nGood day. {pointer}", "Subject: please read\n\n{pointer}",
         "From: admin\n\n{pointer}\n-- admin",

@@ -23,6 +23,7 @@ from templates.words import EXTENSIONS, WORDS
 
 T = TypeVar("T")
 
+_PARTS_OF_OTHERS = frozenset(word for word in WORDS if any(word in other for other in WORDS if other != word))
 AWKWARD_SHARE = 0.4  # of the names in a world with awkward names
 RESERVED_WORDS = 200  # of the word list, for contents: they never equal a name or a word that a directive asks for
 
@@ -84,6 +85,12 @@ class Names:
         """`count` fresh words."""
         return [self.word() for _ in range(count)]
 
+    def keyword(self) -> str:
+        """A fresh word that is part of no other word, so that a search for it finds just what was planted."""
+        while (word := self.word()) in _PARTS_OF_OTHERS:
+            pass
+        return word
+
     def stem(self, *, plain: bool = False) -> str:
         """A fresh name without extension, sometimes of two words, sometimes awkward."""
         words = self.words(self.pick([1, 1, 2]))
@@ -123,6 +130,20 @@ class Names:
     def numbers(self, count: int, low: int = 1, high: int = 99) -> list[int]:
         """`count` different whole numbers."""
         return self.rng.sample(range(low, high + 1), count)
+
+
+def saved(
+    names: Names,
+    fixtures: Sequence[Fixture],
+    out: str,
+    text: str,
+    *,
+    asks: Sequence[str],
+    other: str,
+    solution: list[str],
+) -> Unit:
+    """A unit that leaves its fixtures alone and writes `text` to one new file `out`, asked for in one of `asks`."""
+    return Unit(list(fixtures), names.pick(asks), other, solution, after=[fixture(out, text)])
 
 
 def text_of(lines: Iterable[str]) -> str:
