@@ -17,36 +17,36 @@ was trained on one of the scenarios (or, where they were split by archetype, on 
 """
 
 import argparse
+import dataclasses
 import math
 import random
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial as partial_of
 from pathlib import Path
 from typing import Any, Literal
 
 import dashdocker
-import verdicts
-from operators import LocalOperator, check_model, load_model
-from render import Renderer
-from rollout import run_episode
-
 import stage
+import verdicts
+from models import DTYPES, check_model, load_model, model_hash
+from operators import LocalOperator
+from render import Renderer, Wire
+from rollout import Job, finished, play_all, run_episode
 from schema import (
     VOIDED,
     BadInputError,
     Scenario,
     Trajectory,
     read_json,
-    read_record,
     read_scenarios,
     write_json,
-    write_record,
 )
 
-DTYPES = ("auto", "fp16", "bf16", "fp32")
+MARKERS: Wire = "markers"
 RATES = ("operate", "terminate", "verified", "clean")
 MAX_VOIDED_SHARE = 0.02
 Subject = Literal["base", "adapter"]
@@ -68,25 +68,26 @@ def main(
     workers: int,
     dtype: str,
     load_4bit: bool,
-    render: str | None,
+    render: Wire | None,
     partial: bool,
     redo: bool,
 ) -> int:
     """Check, load the model once, play every episode, report."""
-    image = dashdocker.preflight()
     check_model(base, adapter)
     if adapter is not None and render is not None:
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
     records = read_scenarios(scenarios, partial=partial)
     refuse_contamination(adapter, scenarios, records)
     chosen = draw(records, n, seed)
+    image = dashdocker.preflight()
+    dashdocker.reap()
     subjects: list[Subject] = ["adapter"] if adapter is not None else ["base"]
     if compare_base and adapter is not None:
         subjects.insert(0, "base")
     out = out or Path("eval") / (adapter.resolve().name if adapter is not None else f"base-{Path(base).name}")
     inputs = [scenarios, *([adapter / "adapter_model.safetensors"] if adapter is not None else [])]
     settings = {
-        "base": Path(base).name,
+        "base": model_hash(base) or base,
         "seed": seed,
         "max_steps": max_steps,
         "max_new_tokens": max_new_tokens,
@@ -99,36 +100,26 @@ def main(
         "n": n,
     }
     manifest = stage.begin(out, stage="eval", flags=settings, inputs=inputs, image_digest=image, redo=redo)
-    episodes = {subject: played(out / subject, chosen) for subject in subjects}
-    if any(len(episodes[subject]) < len(chosen) for subject in subjects):
+    episodes = {
+        subject: {scenario.id: found for scenario in chosen if (found := finished(out / subject, (scenario, 0)))}
+        for subject in subjects
+    }
+    todo = {subject: [(one, 0) for one in chosen if one.id not in episodes[subject]] for subject in subjects}
+    if any(todo.values()):
         model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
-        renderer = (
-            Renderer.for_adapter(adapter, tokenizer)
-            if adapter is not None
-            else Renderer.for_base(tokenizer, render or "markers")
-        )
+        wire = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, render or MARKERS)
         for subject in subjects:
-            hidden: AbstractContextManager[Any] = nullcontext()
-            if subject == "base" and adapter is not None:
-                hidden = model.disable_adapter()
-
-            def play(scenario: Scenario) -> Trajectory:
-                operator = LocalOperator(
-                    model,
-                    tokenizer,
-                    renderer,
-                    temperature=temperature,
-                    max_new_tokens=max_new_tokens,
-                    name=base,
-                    adapter=adapter if subject == "adapter" else None,  # noqa: B023  # played before the next subject
-                )
-                return run_episode(
-                    operator, scenario, sample=0, seed=seed, max_steps=max_steps, timeout_seconds=timeout_seconds
-                )
-
-            with hidden:
-                missing = [scenario for scenario in chosen if scenario.id not in episodes[subject]]
-                episodes[subject].update(play_all(play, missing, out / subject, subject, workers))
+            own = adapter if subject == "adapter" else None
+            bare: AbstractContextManager[Any] = model.disable_adapter() if adapter and own is None else nullcontext()
+            cancelled = threading.Event()
+            sampling = {"temperature": temperature, "max_new_tokens": max_new_tokens}
+            make = partial_of(
+                LocalOperator, model, tokenizer, wire, name=base, adapter=own, cancelled=cancelled, **sampling
+            )
+            limits = {"seed": seed, "max_steps": max_steps, "timeout_seconds": timeout_seconds}
+            with bare:
+                played = play_all(partial_of(play, make, limits), todo[subject], out / subject, workers, cancelled)
+            episodes[subject] |= {episode.scenario_id: episode for episode in played.values()}
     result = summarise(episodes, chosen, base=base, adapter=adapter, scenarios=scenarios, seed=seed)
     write_json(out / "report.json", result)
     ids = [episode.id for subject in subjects for episode in episodes[subject].values()]
@@ -137,6 +128,11 @@ def main(
     stage.report({"out": str(out), "n": len(chosen), **{name: brief(result, name) for name in subjects}})
     voided = max(result["subjects"][name]["voided"] for name in subjects) / len(chosen)
     return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
+
+
+def play(make: Callable[[], LocalOperator], limits: dict[str, Any], job: Job) -> Trajectory:
+    """One episode of a fresh local operator."""
+    return run_episode(make(), job[0], sample=job[1], **limits)
 
 
 def refuse_contamination(adapter: Path | None, directory: Path, records: Sequence[Scenario]) -> None:
@@ -176,35 +172,6 @@ def draw(records: Sequence[Scenario], n: int | None, seed: int) -> list[Scenario
     return order[:n]
 
 
-def played(directory: Path, chosen: Sequence[Scenario]) -> dict[str, Trajectory]:
-    """Episodes of an earlier run by scenario id; voided ones are left out, to be played again."""
-    found = {}
-    for scenario in chosen:
-        path = directory / f"{scenario.id}-s0.json"
-        if path.exists():
-            episode = read_record(path, Trajectory)
-            if episode.outcome not in VOIDED and episode.scenario_hash == scenario.content_hash:
-                found[scenario.id] = episode
-    return found
-
-
-def play_all(
-    play: Callable[[Scenario], Trajectory], chosen: Sequence[Scenario], directory: Path, label: str, workers: int
-) -> dict[str, Trajectory]:
-    """Play the scenarios, at most `workers` at once, and write each record as it ends."""
-    done: dict[str, Trajectory] = {}
-    pool = ThreadPoolExecutor(max_workers=workers)
-    try:
-        with stage.progress(len(chosen), f"eval {label}") as bar:
-            for episode in pool.map(play, chosen):
-                write_record(directory, episode)
-                done[episode.scenario_id] = episode
-                bar.record(episode.id, "clean" if episode.kept else f"{episode.outcome} {' '.join(episode.reasons)}")
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return done
-
-
 def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] | None:
     """The Wilson score interval of a proportion (Wilson 1927); None for n = 0, where there is no rate."""
     if n == 0:
@@ -216,12 +183,7 @@ def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] |
 
 def flags_of(episode: Trajectory) -> dict[str, bool]:
     """The four booleans of an episode that the rates are means of."""
-    return {
-        "operate": verdicts.operated([step.command for step in episode.steps], episode.terminal, episode.command_only),
-        "terminate": episode.terminal is not None,
-        "verified": episode.verified,
-        "clean": episode.kept,
-    }
+    return dataclasses.asdict(verdicts.rates(episode))
 
 
 def rate(values: Sequence[bool], voided: int) -> dict[str, Any]:
@@ -236,7 +198,7 @@ def rate(values: Sequence[bool], voided: int) -> dict[str, Any]:
     }
 
 
-def rates(episodes: Sequence[Trajectory]) -> dict[str, Any]:
+def rate_table(episodes: Sequence[Trajectory]) -> dict[str, Any]:
     """The four rates of a set of episodes, voided ones apart."""
     counted = [flags_of(episode) for episode in episodes if episode.outcome not in VOIDED]
     voided = len(episodes) - len(counted)
@@ -258,10 +220,10 @@ def summarise(
         rows = [by_id[scenario.id] for scenario in chosen]
         axes = rows[0].axes if rows else {}
         subjects[subject] = {
-            "rates": rates(rows),
+            "rates": rate_table(rows),
             "per_axis": {
                 axis: {
-                    value: rates([row for row in rows if row.axes[axis] == value])
+                    value: rate_table([row for row in rows if row.axes[axis] == value])
                     for value in sorted({row.axes[axis] for row in rows})
                 }
                 for axis in axes

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import eval as evaluation
-import operators
+import models
 import sft
 import stage
 from schema import BadInputError
@@ -119,7 +119,7 @@ class Server:
     def serve(self) -> int:
         """Bind, load, answer until `stop`."""
         with self.bound() as listener:
-            operators.hold(self.base, dtype=self.dtype, load_4bit=self.load_4bit)
+            models.hold(self.base, dtype=self.dtype, load_4bit=self.load_4bit)
             print(f"resident: {self.base} held, listening on {self.path}", file=sys.stderr, flush=True)
             threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
             while (job := self.jobs.get()) is not None:
@@ -211,7 +211,7 @@ class Server:
             print(f"resident: {error}", file=err)
         finally:
             os.chdir(home)
-            operators.release()
+            models.release()
             self.busy = None
             self.done += 1
         out.send({"exit": code})
@@ -225,7 +225,7 @@ def parser() -> argparse.ArgumentParser:
     commands = ("serve", "fit", "evaluate", "status", "stop")
     parser.add_argument("command", choices=commands, help="serve holds the base; the others talk to the server")
     parser.add_argument("--base", default=None, help="serve: base model to hold")
-    parser.add_argument("--dtype", choices=evaluation.DTYPES, default="auto", help="serve: dtype of the weights")
+    parser.add_argument("--dtype", choices=models.DTYPES, default="auto", help="serve: dtype of the weights")
     parser.add_argument("--load-4bit", action="store_true", help="serve: hold the base in 4-bit NF4")
     parser.add_argument(
         "--socket",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import templates
-from eval import draw, paired, rate, rates, refuse_contamination, wilson
+from eval import draw, paired, rate, rate_table, refuse_contamination, wilson
 from schema import BadInputError, OperatorInfo, Scenario, Step, Trajectory, write_json
 from taxonomy import Combination
 
@@ -52,7 +52,7 @@ def test_no_episode_gives_no_rate_rather_than_zero() -> None:
 def test_voided_episodes_are_apart_and_also_counted_as_failures() -> None:
     records = [scenario("copy_files", index) for index in range(4)]
     rows = [episode(record) for record in records[:3]] + [episode(records[3], "sandbox_failed", kept=False)]
-    clean = rates(rows)["clean"]
+    clean = rate_table(rows)["clean"]
     assert (clean["successes"], clean["n"], clean["rate"]) == (3, 3, 1.0)
     assert clean["rate_voided_as_failures"] == 0.75
 
