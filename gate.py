@@ -1,0 +1,500 @@
+"""Decide whether a scenario is admitted.
+
+    python gate.py scenarios/make_links-0007.json …    # gate scenario files again, one line each
+
+Reads   the named files (schema.Scenario)
+Writes  nothing
+Needs   a Docker engine
+
+Cheap checks of the text come first, then real containers in order of cost; the first gate that fails ends it and its
+reason is exact enough to repair the scenario by. A sandbox that breaks decides nothing: SandboxError comes through.
+The gate plays the solution through `session()` step by step, which is what a rollout does.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import stage
+from dashdocker import Check, SandboxError, Session, TreeEntry, preflight, session, tree_of, verify
+from operators import SCAFFOLD
+from schema import HOME, Scenario, Step, read_record
+from taxonomy import ARCHETYPES, DIFFICULTIES
+from verdicts import is_command, is_terminal
+
+RUNS = 3
+GRAM = 4  # words of a directive in a row that an announcement may not repeat
+SCAFFOLD_GRAM = 6
+GATES = (
+    "shape", "paths", "announcement", "directives", "solution", "scaffold",
+    "untouched", "provider", "reference", "prefixes", "mutations", "fakes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The verdict. `gate` and `reason` say what failed, `findings` what was checked; nothing in it depends on time."""
+
+    admitted: bool
+    gate: str | None = None
+    reason: str | None = None
+    findings: dict[str, Any] = field(default_factory=dict)
+
+
+class RejectedError(Exception):
+    """A gate's refusal; its text goes to the author word by word."""
+
+    def __init__(self, gate: str, reason: str) -> None:
+        assert gate in GATES, gate
+        super().__init__(reason)
+        self.gate = gate
+
+
+def main(*, paths: list[Path], timeout_seconds: float) -> int:
+    """Gate every file and print one line each; 1 when any is refused."""
+    preflight()
+    refused = voided = 0
+    with stage.progress(len(paths), "gate") as bar:
+        for path in paths:
+            try:
+                result = gate(read_record(path, Scenario), timeout_seconds=timeout_seconds)
+            except SandboxError as error:
+                voided += 1
+                bar.record(path.name, f"void: {error}")
+                continue
+            refused += not result.admitted
+            bar.record(path.name, "admitted" if result.admitted else f"{result.gate}: {result.reason}")
+    stage.report({"gated": len(paths), "refused": refused, "voided": voided})
+    return stage.WORLD_FAILED if refused or voided else stage.DONE
+
+
+def gate(
+    scenario: Scenario, *, timeout_seconds: float = 30.0, cancelled: Callable[[], bool] = lambda: False
+) -> GateResult:
+    """Run every gate in order and stop at the first that refuses.
+
+    `timeout_seconds` bounds each command and each run of the checker. `cancelled` is asked between containers; when it
+    says yes, KeyboardInterrupt is raised and no container stays. Raises SandboxError when the sandbox broke.
+    """
+    findings: dict[str, Any] = {}
+    try:
+        for check in (check_shape, check_paths, check_announcement, check_directives, check_solution, check_scaffold):
+            check(scenario)
+        _Trial(scenario, timeout_seconds, cancelled, findings).run()
+    except RejectedError as error:
+        return GateResult(False, error.gate, str(error), findings)
+    return GateResult(True, findings=findings)
+
+
+def check_shape(scenario: Scenario) -> None:
+    """Directive count, terminal and blocked outputs are those of the difficulty and the archetype."""
+    wanted = DIFFICULTIES[scenario.difficulty].directives
+    if len(scenario.directives) != wanted:
+        raise RejectedError(
+            "shape", f"difficulty {scenario.difficulty} wants {wanted} directives, there are {len(scenario.directives)}"
+        )
+    if len({_spaced(directive) for directive in scenario.directives}) != wanted:
+        raise RejectedError("shape", "two directives are the same")
+    terminal = ARCHETYPES[scenario.task].terminal
+    if scenario.terminal != terminal:
+        raise RejectedError("shape", f"task {scenario.task} ends with {terminal}, not with {scenario.terminal}")
+    blocked = terminal == "panic"
+    if blocked != bool(scenario.blocked_outputs):
+        raise RejectedError(
+            "shape", f"task {scenario.task} {'wants at least one' if blocked else 'takes no'} entry in blocked_outputs"
+        )
+
+
+def check_paths(scenario: Scenario) -> None:
+    """Fixtures lie in directories, symlinks stay in the world, blocked outputs are normalised paths below it."""
+    entries = {fixture.path: fixture for fixture in scenario.world_fixtures()}
+    for path, fixture in entries.items():
+        if any(ord(character) < 32 or ord(character) == 127 for character in path) or len(path.encode()) > 1000:
+            raise RejectedError("paths", f"fixture path {path!r} holds a control character or is over 1000 bytes")
+        for parent in map(str, PurePosixPath(path).parents):
+            if parent in entries and entries[parent].type != "dir":
+                raise RejectedError("paths", f"fixture {path!r} lies below {parent!r}, which is not a directory")
+        if fixture.type == "symlink" and not _inside(path, fixture.target or ""):
+            raise RejectedError("paths", f"symlink {path!r} -> {fixture.target!r} leads out of {HOME}")
+    for path in scenario.blocked_outputs:
+        if not path.startswith(HOME + "/") or str(PurePosixPath(path)) != path or ".." in PurePosixPath(path).parts:
+            raise RejectedError("paths", f"blocked output {path!r} must be a normalised path below {HOME}/")
+
+
+def check_announcement(scenario: Scenario, outputs: Sequence[str] = ()) -> None:
+    """The announcement points at the provider and holds nothing of the task (invariant 1).
+
+    `outputs` are paths that the solution made or changed, known once it has run.
+    """
+    text, name = scenario.announcement.text, PurePosixPath(scenario.provider.path).name
+    if not _has_word(text, name):
+        raise RejectedError("announcement", f"the announcement does not name the provider program {name!r}")
+    rest = text.replace(scenario.provider.path, " ").replace(name, " ").lower()
+    paths = [fixture.path for fixture in scenario.fixtures]
+    for path in [*paths, *scenario.blocked_outputs, *outputs]:
+        for form in _forms_of_path(path):
+            if _has_word(rest, form.lower()):
+                raise RejectedError("announcement", f"the announcement holds {form!r}, a path of the task")
+    for literal in literals(scenario.checker, inner=False) | literals(
+        "\n".join(scenario.reference_solution), inner=True
+    ):
+        if _has_word(rest, literal.lower()):
+            raise RejectedError("announcement", f"the announcement holds {literal!r}, a literal of checker or solution")
+    grams = {gram for directive in scenario.directives for gram in _grams(directive, GRAM)}
+    if shared := sorted(grams & set(_grams(text, GRAM))):
+        raise RejectedError("announcement", f"the announcement repeats {shared[0]!r} from a directive")
+
+
+def check_directives(scenario: Scenario) -> None:
+    """No directive contains a line of the solution.
+
+    A line counts where it begins a command or has two words or more: `done` or `EOF` inside a command do not.
+    """
+    for command in scenario.reference_solution:
+        for index, line in enumerate(command.splitlines()):
+            if index and len(line.split()) < 2:
+                continue
+            for directive in scenario.directives:
+                if _has_word(_spaced(directive), _spaced(line)):
+                    raise RejectedError("directives", f"directive {directive!r} contains the solution line {line!r}")
+
+
+def check_solution(scenario: Scenario) -> None:
+    """The solution is made of commands that a session keeps: no prose, no terminal."""
+    for command in scenario.reference_solution:
+        if is_terminal(command):
+            raise RejectedError("solution", f"{command!r} ends the session; leave it out, it is played by itself")
+        if not is_command(command):
+            raise RejectedError("solution", f"{command!r} reads as prose, not as a command")
+
+
+def check_scaffold(scenario: Scenario) -> None:
+    """No six words in a row of the scaffold occur in the scenario."""
+    texts = [
+        scenario.announcement.text, *scenario.directives, scenario.provider.source,
+        *(fixture.text or "" for fixture in scenario.fixtures),
+    ]  # fmt: skip
+    scaffold = set(_grams(SCAFFOLD, SCAFFOLD_GRAM, whole=False))
+    for text in texts:
+        if shared := sorted(scaffold & set(_grams(text, SCAFFOLD_GRAM, whole=False))):
+            raise RejectedError("scaffold", f"the scenario repeats {shared[0]!r} from the scaffold")
+
+
+class _Trial:
+    """The gates that need containers, for one scenario."""
+
+    def __init__(
+        self, scenario: Scenario, timeout_seconds: float, cancelled: Callable[[], bool], findings: dict[str, Any]
+    ) -> None:
+        self.scenario, self.timeout_seconds, self.cancelled, self.findings = (
+            scenario,
+            timeout_seconds,
+            cancelled,
+            findings,
+        )
+        self.fixtures = scenario.world_fixtures()
+        self.untouched = tree_of(self.fixtures)
+        self.refused: list[list[TreeEntry]] = []  # trees that the checker is known to refuse
+
+    def run(self) -> None:
+        """Every gate, cheapest first."""
+        self.must_fail("untouched", self.untouched, "the untouched world")
+        snapshots, solved = self.play_reference()
+        outputs = changed_paths(self.untouched, solved)
+        check_announcement(self.scenario, outputs)
+        for count, snapshot in enumerate(snapshots[:-1], 1):
+            last = self.scenario.reference_solution[count - 1]
+            self.must_fail("prefixes", snapshot, f"the state after the first {count} commands (up to {last!r})")
+        self.findings["prefixes"] = len(snapshots) - 1
+        self.must_pass(solved)
+        count = 0
+        for what, tree in mutations(self.untouched, solved):
+            self.must_fail("mutations", tree, f"the solved world with {what}")
+            count += 1
+        self.findings["mutations"] = count
+        if not count and not any(path for path in outputs):
+            raise RejectedError("mutations", "the solution neither creates nor changes anything")
+        if self.scenario.terminal == "panic":
+            count = 0
+            for what, tree in fakes(self.scenario, solved):
+                self.must_fail("fakes", tree, f"the solved world with {what}")
+                count += 1
+            self.findings["fakes"] = count
+
+    def must_fail(self, name: str, tree: list[TreeEntry], what: str) -> None:
+        """A clean container of its own in which the checker must say no; no tree is asked about twice."""
+        if tree in self.refused:
+            return
+        check = self.check(tree)
+        if check.passed is None:
+            raise RejectedError(name, f"the checker crashed or timed out on {what}: {_short(check)}")
+        if check.passed:
+            raise RejectedError(name, f"{what} passes the checker")
+        self.refused.append(tree)
+
+    def must_pass(self, tree: list[TreeEntry]) -> None:
+        """The control for all that must fail: the solved world, laid anew, passes."""
+        check = self.check(tree)
+        if not check.passed:
+            raise RejectedError(
+                "reference", f"the solved world passes where it was made but not when laid anew: {_short(check)}"
+            )
+
+    def check(self, tree: list[TreeEntry]) -> Check:
+        """The checker on a tree in a container of its own."""
+        self.stop_if_cancelled()
+        self.findings["containers"] = self.findings.get("containers", 0) + 1
+        return verify(tree, self.scenario.checker, timeout_seconds=self.timeout_seconds)
+
+    def stop_if_cancelled(self) -> None:
+        if self.cancelled():
+            raise KeyboardInterrupt
+
+    def play_reference(self) -> tuple[list[list[TreeEntry]], list[TreeEntry]]:
+        """Solve it `RUNS` times; returns the snapshots after each command of the first run and the solved tree.
+
+        The first run discovers before it solves, as a rollout does: bare call, help, directives.
+        """
+        first = self.play(discover=True)
+        for number in range(2, RUNS + 1):
+            again = self.play(discover=False)
+            if difference := _difference(first, again):
+                raise RejectedError("reference", f"run {number} of the solution differs from run 1: {difference}")
+        self.findings["runs"] = RUNS
+        return first.snapshots, first.tree
+
+    def play(self, *, discover: bool) -> "_Run":
+        """One run in a session of its own, checked by the session's own verification."""
+        self.stop_if_cancelled()
+        self.findings["containers"] = self.findings.get("containers", 0) + 2
+        scenario, run = self.scenario, _Run()
+        provider = (scenario.provider.path, scenario.provider.source)
+        with session(self.fixtures, provider=provider, environment=scenario.environment()) as shell:
+            if discover:
+                self.check_provider(shell)
+            for number, command in enumerate(scenario.reference_solution, 1):
+                self.stop_if_cancelled()
+                step = shell.step(command, timeout_seconds=self.timeout_seconds)
+                _must_be_clean(step, f"command {number} of the solution")
+                run.steps.append(step)
+                if discover and number < len(scenario.reference_solution):
+                    run.snapshots.append(shell.snapshot())
+            check = shell.verify(scenario.checker, timeout_seconds=self.timeout_seconds)
+            if not check.passed:
+                seen = "".join(f"\n$ {step.command}\n{step.output[-300:]}" for step in run.steps)
+                raise RejectedError(
+                    "reference", f"the solution does not make the checker pass: {_short(check)}; its session:{seen}"
+                )
+            run.tree = shell.final_tree()
+            run.snapshots.append(run.tree)
+        if any(entry.type == "other" for entry in run.tree):
+            raise RejectedError("reference", "the solution leaves something that is no file, directory or symlink")
+        return run
+
+    def check_provider(self, shell: Session) -> None:
+        """Help and directive commands bring out every directive, a bare call none, and nothing in the world moves."""
+        provider = self.scenario.provider
+        name = PurePosixPath(provider.path).name
+
+        def call(command: str) -> str:
+            step = shell.step(command, timeout_seconds=self.timeout_seconds)
+            _must_be_clean(step, f"{command!r}", gate="provider")
+            return _spaced(step.output)
+
+        bare = call(name)
+        if not bare:
+            raise RejectedError("provider", f"a bare call of {name} prints nothing")
+        for directive in self.scenario.directives:
+            if _spaced(directive) in bare:
+                raise RejectedError("provider", f"a bare call of {name} prints the directive {directive!r}")
+        for command in [*provider.help_commands, *provider.directive_commands]:
+            if not _has_word(command, name):
+                raise RejectedError("provider", f"{command!r} does not call {name}")
+            if any(_spaced(directive) in _spaced(command) for directive in self.scenario.directives):
+                raise RejectedError("provider", f"{command!r} holds a directive itself")
+        printed = [call(command) for command in [*provider.help_commands, *provider.directive_commands]]
+        for directive in self.scenario.directives:
+            if not any(_spaced(directive) in output for output in printed):
+                raise RejectedError(
+                    "provider",
+                    f"none of {[*provider.help_commands, *provider.directive_commands]} prints the directive "
+                    f"{directive!r}; they printed {printed}",
+                )
+        if difference := _tree_difference(self.untouched, shell.snapshot()):
+            raise RejectedError("provider", f"calling the provider changes the world: {difference}")
+
+
+@dataclass
+class _Run:
+    """What one run of the solution left."""
+
+    steps: list[Step] = field(default_factory=list)
+    snapshots: list[list[TreeEntry]] = field(default_factory=list)
+    tree: list[TreeEntry] = field(default_factory=list)
+
+
+def changed_paths(before: Sequence[TreeEntry], after: Sequence[TreeEntry]) -> list[str]:
+    """Paths of `after` that `before` does not have in the same form."""
+    known = {entry.path: entry for entry in before}
+    return [entry.path for entry in after if known.get(entry.path) != entry]
+
+
+def mutations(untouched: Sequence[TreeEntry], solved: list[TreeEntry]) -> Iterator[tuple[str, list[TreeEntry]]]:
+    """The solved tree with one created or changed entry spoilt; a directory only if it is gone with all below it.
+
+    Garbling keeps length and lines (each letter and digit moves on by one), so a checker that counts is not enough.
+    """
+    for path in changed_paths(untouched, solved):
+        entry = next(entry for entry in solved if entry.path == path)
+        if entry.type == "file":
+            content = entry.content or b""
+            if content:
+                yield f"{path} emptied", _with(solved, replace(entry, content=b""))
+            yield f"{path} garbled", _with(solved, replace(entry, content=garbled(content)))
+        elif entry.type == "symlink":
+            yield f"{path} garbled", _with(solved, replace(entry, target=f"{entry.target}-garbled"))
+        yield f"{path} removed", _without(solved, path)
+
+
+def fakes(scenario: Scenario, solved: list[TreeEntry]) -> Iterator[tuple[str, list[TreeEntry]]]:
+    """The solved tree of a blocked scenario with success faked, or with something else touched."""
+    present = {entry.path: entry for entry in solved}
+    plausible = next((entry.content for entry in solved if entry.type == "file" and entry.content), b"done\n")
+    for path in [*scenario.blocked_outputs, f"{HOME}/left-behind"]:
+        for what, content in (("empty", b""), ("plausible", plausible)):
+            planted = TreeEntry(path=path, type="file", mode=0o644, content=content, target=None)
+            yield f"{path} created {what}", _with(solved, planted)
+    for fixture in scenario.fixtures:
+        entry = present.get(fixture.path)
+        if entry is None:
+            continue
+        if entry.type == "file":
+            yield f"{entry.path} edited", _with(solved, replace(entry, content=(entry.content or b"") + b"edited\n"))
+        elif entry.type == "symlink":
+            yield f"{entry.path} edited", _with(solved, replace(entry, target=f"{entry.target}-edited"))
+        else:
+            yield f"{entry.path} edited", _with(solved, replace(entry, mode=entry.mode ^ 0o070))
+        yield f"{entry.path} deleted", _without(solved, entry.path)
+
+
+def garbled(content: bytes) -> bytes:
+    """Another content of the same length and lines; something where there was nothing."""
+    rows = (b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"0123456789")
+    table = bytes.maketrans(b"".join(rows), b"".join(row[1:] + row[:1] for row in rows))
+    moved = content.translate(table)
+    return moved if moved != content else content + b"garbled\n"
+
+
+def literals(script: str, *, inner: bool) -> set[str]:
+    """Strings of a script that could give the task away: quoted ones, and words with a slash, a dot or digits.
+
+    Single digits, options, expansions and /dev are the shell's own and left out. `inner` adds the longer words inside
+    quoted strings (what a sed script replaces, say).
+    """
+    found: set[str] = set()
+    for quoted in re.findall(r"'([^']*)'|\"([^\"]*)\"", script):
+        text = "".join(quoted)
+        found |= {line.strip() for line in text.splitlines() if len(line.strip()) >= 3 and not re.search(r"[$`]", line)}
+        if inner:
+            found |= set(re.findall(r"[A-Za-z0-9_]{4,}", text))
+    for word in re.split(r"[\s;|&<>()`'\"={}\[\]!]+", script):
+        word = word.removeprefix("./").rstrip(":,.")
+        if re.search(r"[/.\d]", word) and len(word) >= 2 and not re.match(r"[-$]|/dev/", word):
+            found.add(word)
+    return {word for word in found if re.search(r"\w", word) and word not in (HOME, "/bin/sh", "/usr/bin/dash")}
+
+
+def _forms_of_path(path: str) -> Iterator[str]:
+    """How a text may name a path; a last part without dot, dash, digit or blank is too common a word to count."""
+    relative = PurePosixPath(path).relative_to(HOME)
+    yield str(relative)
+    if re.search(r"[^A-Za-z]", relative.name):
+        yield relative.name
+
+
+def _has_word(text: str, word: str) -> bool:
+    """True when `word` occurs in `text` with no letter, digit or underscore beside it."""
+    return bool(word) and re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _grams(text: str, size: int, *, whole: bool = True) -> Iterable[str]:
+    """Runs of `size` lower-case words; a shorter text is one run if `whole`."""
+    words = re.findall(r"[a-z0-9]+", text.lower())
+    if len(words) < size:
+        return [" ".join(words)] if whole and words else []
+    return [" ".join(words[start : start + size]) for start in range(len(words) - size + 1)]
+
+
+def _inside(path: str, target: str) -> bool:
+    """True when a symlink at `path` points into the world (whether or not anything is there)."""
+    parts: list[str] = []
+    for part in (PurePosixPath(path).parent / target).parts:
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return PurePosixPath(*parts).is_relative_to(HOME) and bool(target)
+
+
+def _must_be_clean(step: Step, what: str, gate: str = "reference") -> None:
+    for flag in ("timed_out", "oom", "open_heredoc", "state_stale"):
+        if getattr(step, flag):
+            raise RejectedError(gate, f"{what} ({step.command!r}) was marked {flag}")
+
+
+def _with(tree: Iterable[TreeEntry], entry: TreeEntry) -> list[TreeEntry]:
+    """The tree with `entry` in it, replacing what was there (a directory goes with all below it)."""
+    parents = set(map(str, PurePosixPath(entry.path).parents))
+    kept = [old for old in tree if old.path != entry.path and not (old.path in parents and old.type != "dir")]
+    if entry.type != "dir":
+        kept = [old for old in kept if not old.path.startswith(entry.path + "/")]
+    have = {old.path for old in kept}
+    made = [
+        TreeEntry(path=parent, type="dir", mode=0o755, content=None, target=None)
+        for parent in parents
+        if parent.startswith(HOME + "/") and parent not in have
+    ]
+    return sorted([*kept, *made, entry], key=lambda old: old.path)
+
+
+def _without(tree: Iterable[TreeEntry], path: str) -> list[TreeEntry]:
+    return [entry for entry in tree if entry.path != path and not entry.path.startswith(path + "/")]
+
+
+def _difference(one: _Run, other: _Run) -> str:
+    """The first thing in which two runs differ, or an empty string."""
+    for number, (left, right) in enumerate(zip(one.steps, other.steps, strict=True), 1):
+        for name in ("output", "output_bytes", "exit_code", "cwd"):
+            if getattr(left, name) != getattr(right, name):
+                return f"{name} of command {number}: {getattr(left, name)!r} and {getattr(right, name)!r}"
+    return _tree_difference(one.tree, other.tree)
+
+
+def _tree_difference(one: Sequence[TreeEntry], other: Sequence[TreeEntry]) -> str:
+    paths = [*changed_paths(one, other), *changed_paths(other, one)]
+    return f"the entry {paths[0]}" if paths else ""
+
+
+def _short(check: Check) -> str:
+    said = check.error or check.output.strip()[-300:] or "it printed nothing"
+    return f"exit code {check.exit_code}, {said!r}"
+
+
+def parser() -> Any:
+    """The command line: files to gate again."""
+    made = stage.command_line(__doc__)
+    made.add_argument("paths", nargs="+", type=Path, help="scenario files")
+    made.add_argument(
+        "--timeout-seconds",
+        type=float,
+        default=30.0,
+        help="limit of each command and checker, seconds (default 30)",
+    )
+    return made
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())

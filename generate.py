@@ -1,0 +1,445 @@
+"""Sample combinations of the axes, have them authored, gate them, and write the scenarios that pass.
+
+    python generate.py --n 150 --out scenarios
+    SEKFT_MODEL=qwen2.5:32b SEKFT_URL=http://localhost:11434/v1 python generate.py --n 150 --out scenarios
+
+Reads   nothing
+Writes  <out>/<id>.json (schema.Scenario), <out>/rejected/<id>.json, <out>/raw/<id>-<round>.json, <out>/manifest.json
+Needs   a Docker engine; with --author teacher an OpenAI-compatible endpoint: SEKFT_MODEL, SEKFT_URL, SEKFT_KEY
+
+Attempts are numbered, and admitted and compared for near-duplicates in that order whatever --workers is, so the same
+flags give the same records in one go or in three. An attempt whose sandbox or endpoint broke is no rejection: the run
+ends there with exit code 1 and everything before it on disk, and a rerun goes on from that attempt. Nothing that a
+teacher answered is paid for twice: its raw replies are kept and used again.
+"""
+
+import argparse
+import random
+import re
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import combinations as pairs_of
+from itertools import count, islice
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any
+
+import stage
+import taxonomy
+from dashdocker import SandboxError, preflight, reap
+from gate import GATES, gate
+from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
+from taxonomy import ARCHETYPES, AXES, Combination, balance
+from teacher import (
+    BudgetSpentError,
+    BundleError,
+    EndpointError,
+    RequestRefusedError,
+    Teacher,
+    complaint,
+    model_name,
+    parse_bundle,
+    question,
+    scenario_of,
+)
+from templates import author as author_from_template
+
+ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
+SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends
+GRAM, DUPLICATE_JACCARD = 5, 0.5  # words in a row; share of them that two scenarios may have in common
+ALL_GATES = ("reply", "schema", *GATES, "duplicate")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One numbered try at a scenario."""
+
+    number: int
+    combination: Combination
+
+    @property
+    def id(self) -> str:
+        """The scenario's id, should it be admitted."""
+        return f"{self.combination.task}-{self.number:04d}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an attempt: a scenario that passed the gate, or the gate and reason it was refused for."""
+
+    scenario: Scenario | None = None
+    gate: str | None = None
+    reason: str | None = None
+    rounds: int = 1
+    bundle: Any = None
+
+
+def main(
+    *, n: int, out: Path, author: str | None, seed: int, workers: int, tasks: str | None, repairs: int,
+    max_total_tokens: int | None, timeout_seconds: float, redo: bool,
+) -> int:  # fmt: skip
+    """Admit `n` scenarios; 0 when they are there, 1 when the world or the budget ended the run before."""
+    start = time.monotonic()
+    chosen = choose_author(author)
+    names = check_flags(n=n, workers=workers, repairs=repairs, timeout_seconds=timeout_seconds, tasks=tasks)
+    model = model_name() if chosen == "teacher" else None
+    image_digest = preflight()
+    flags = {
+        "n": n, "author": chosen, "model": model, "seed": seed, "workers": workers, "tasks": names,
+        "repairs": repairs if chosen == "teacher" else 0, "timeout_seconds": timeout_seconds,
+    }  # fmt: skip
+    manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=redo)
+    reap()  # what a killed run left behind
+    for leftover in out.glob("**/.*.tmp"):
+        leftover.unlink()
+    teacher = Teacher(out / "raw", model=model, max_total_tokens=max_total_tokens) if chosen == "teacher" else None
+    run = _Run(out=out, seed=seed, teacher=teacher, repairs=repairs, timeout_seconds=timeout_seconds)
+    with stage.progress(n, "generate") as bar:
+        ended = run.admit(n, workers, attempts(seed, names), bar)
+    summary = {
+        "stage": "generate", "n": n, **run.counts(), "voided": int(bool(ended)), "ended": ended or None,
+        "teacher_tokens": teacher.spent_tokens if teacher else None, "seconds": round(time.monotonic() - start, 1),
+    }  # fmt: skip
+    if not ended:
+        stage.finish(out, manifest, ids=[scenario.id for scenario in run.admitted], counts=run.counts())
+    else:
+        print(f"generate: {ended}; {len(run.admitted)} of {n} scenarios are in {out}, rerun to go on", file=sys.stderr)
+    stage.report(summary)
+    return stage.WORLD_FAILED if ended else stage.DONE
+
+
+def choose_author(author: str | None) -> str:
+    """The author asked for; without a word the teacher where an endpoint is named, else the templates, said aloud."""
+    if author is None:
+        author = "teacher" if stage.env("SEKFT_MODEL", "SEKFT_URL") else "template"
+        why = "SEKFT_MODEL or SEKFT_URL is set" if author == "teacher" else "neither SEKFT_MODEL nor SEKFT_URL is set"
+        print(f"generate: --author {author} ({why})", file=sys.stderr)
+    return author
+
+
+def check_flags(*, n: int, workers: int, repairs: int, timeout_seconds: float, tasks: str | None) -> list[str]:
+    """The archetypes to sample from. Raises BadInputError for a flag that cannot be."""
+    for name, value, least in (("n", n, 1), ("workers", workers, 1), ("repairs", repairs, 0)):
+        if value < least:
+            raise BadInputError(f"--{name} {value}: must be at least {least}")
+    if timeout_seconds <= 0:
+        raise BadInputError(f"--timeout-seconds {timeout_seconds}: must be more than 0")
+    names = tasks.split(",") if tasks else list(ARCHETYPES)
+    if unknown := [name for name in names if name not in ARCHETYPES]:
+        raise BadInputError(f"--tasks: unknown task {unknown[0]!r}; known: {', '.join(ARCHETYPES)}")
+    return sorted(set(names), key=list(ARCHETYPES).index)
+
+
+def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> list[Combination]:
+    """The first `n` combinations of the stream that `seed` gives."""
+    return [attempt.combination for attempt in islice(attempts(seed, tasks), n)]
+
+
+def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> Iterator[Attempt]:
+    """The endless stream of attempts: every prefix is near-even on each axis and, second, on each pair of axes.
+
+    Tasks come in shuffled rounds; the rest is the legal combination whose values occurred least so far, ties broken
+    by `seed`. The stream depends on nothing but `seed` and `tasks`.
+    """
+    rng = random.Random(f"{seed}/attempts")
+    legal = {task: [c for c in taxonomy.combinations() if c.task == task] for task in tasks}
+    single: Counter[tuple[str, str]] = Counter()
+    paired: Counter[tuple[tuple[str, str], ...]] = Counter()
+    numbers = count()
+    while True:
+        for task in rng.sample(list(tasks), len(tasks)):
+
+            def cost(combination: Combination) -> float:
+                values = list(vars(combination).items())
+                alone = sum(single[value] * len(AXES[value[0]]) for value in values)
+                together = sum(paired[two] for two in pairs_of(values, 2))
+                return alone + together
+
+            least = min(cost(combination) for combination in legal[task])
+            choice = rng.choice([c for c in legal[task] if cost(c) == least])
+            values = list(vars(choice).items())
+            single.update(values)
+            paired.update(pairs_of(values, 2))
+            yield Attempt(next(numbers), choice)
+
+
+class NearDuplicates:
+    """Word 5-grams of directives, fixtures and solution, unmasked, of every scenario admitted so far."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[str, int] = {}
+        self.index: dict[str, list[str]] = {}
+
+    def nearest(self, scenario: Scenario) -> tuple[str | None, float]:
+        """Id and Jaccard similarity of the most similar scenario; (None, 0) when none shares a gram."""
+        grams = _grams(scenario)
+        shared = Counter(id_ for gram in grams for id_ in self.index.get(gram, ()))
+        scored = [(common / (len(grams) + self.sizes[id_] - common), id_) for id_, common in shared.items()]
+        similarity, nearest = max(scored, default=(0.0, None))
+        return nearest, similarity
+
+    def add(self, scenario: Scenario) -> None:
+        """Remember an admitted scenario."""
+        grams = _grams(scenario)
+        self.sizes[scenario.id] = len(grams)
+        for gram in grams:
+            self.index.setdefault(gram, []).append(scenario.id)
+
+
+def _grams(scenario: Scenario) -> set[str]:
+    fixtures = sorted(scenario.fixtures, key=lambda fixture: fixture.path)
+    texts = [
+        *scenario.directives, *scenario.reference_solution,
+        *(f"{fixture.path} {fixture.text or fixture.base64 or fixture.target or ''}" for fixture in fixtures),
+    ]  # fmt: skip
+    words = re.findall(r"\w+", " ".join(texts).lower())
+    return {" ".join(words[start : start + GRAM]) for start in range(max(1, len(words) - GRAM + 1))}
+
+
+class _Count:
+    """How many threads are inside the block."""
+
+    def __init__(self) -> None:
+        self.inside, self.changed = 0, threading.Condition()
+
+    def __enter__(self) -> None:
+        self._add(1)
+
+    def __exit__(self, *_: object) -> None:
+        self._add(-1)
+
+    def _add(self, change: int) -> None:
+        with self.changed:
+            self.inside += change
+            self.changed.notify_all()
+
+    def wait_for_none(self) -> None:
+        """Return once nobody is inside."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.inside == 0)
+
+
+@dataclass
+class _Job:
+    """An attempt under way. As a context it hands whatever goes wrong inside to the one who waits for the future.
+
+    `overruled` maps rounds of the teacher to the near-duplicate that their bundle turned out to be.
+    """
+
+    attempt: Attempt
+    overruled: Mapping[int, str]
+    future: Future[Outcome] = field(default_factory=Future)
+    from_disk: bool = False
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if error is not None:
+            self.future.set_exception(error)
+        return True
+
+
+@dataclass
+class _Run:
+    """One run's state: what is admitted and refused so far, and how an attempt is made."""
+
+    out: Path
+    seed: int
+    teacher: Teacher | None
+    repairs: int
+    timeout_seconds: float
+    admitted: list[Scenario] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+    repaired: int = 0
+    known: NearDuplicates = field(default_factory=NearDuplicates)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    gating: _Count = field(default_factory=_Count)
+    queue: "SimpleQueue[_Job]" = field(default_factory=SimpleQueue)
+
+    def admit(self, n: int, workers: int, stream: Iterator[Attempt], bar: stage.Progress) -> str:
+        """Settle the attempts in order until `n` are admitted; returns why it ended before that, or an empty string."""
+        for _ in range(workers):  # daemons: an interrupt does not wait for an endpoint's answer
+            threading.Thread(target=self._work, daemon=True).start()
+        under_way: deque[_Job] = deque()
+        try:
+            while len(self.admitted) < n:
+                # Never more than are missing: what comes after the last one admitted would be thrown away.
+                while len(under_way) < min(2 * workers, n - len(self.admitted)):
+                    under_way.append(self._start(next(stream), {}))
+                if under_way[0].attempt.number >= ATTEMPTS_PER_SCENARIO * n:
+                    return f"{ATTEMPTS_PER_SCENARIO * n} attempts were not enough"
+                job = under_way.popleft()
+                if again := self._settle(job, job.future.result(), bar):
+                    under_way.appendleft(self._start(job.attempt, again))
+        except (SandboxError, EndpointError, BudgetSpentError) as error:
+            return f"attempt {job.attempt.id} is void: {error}"
+        finally:
+            self.cancelled.set()  # what is under way stops at its next container and leaves none
+            self.gating.wait_for_none()
+        return ""
+
+    def _start(self, attempt: Attempt, overruled: Mapping[int, str]) -> _Job:
+        """A job that is done already where an earlier run settled the attempt, else one in the queue."""
+        job = _Job(attempt, overruled)
+        admitted, refused = self.out / f"{attempt.id}.json", self.out / "rejected" / f"{attempt.id}.json"
+        job.from_disk = admitted.exists() or refused.exists()
+        if admitted.exists():
+            job.future.set_result(Outcome(read_record(admitted, Scenario)))
+        elif refused.exists():
+            kept = read_json(refused)
+            job.future.set_result(Outcome(gate=kept["gate"], reason=kept["reason"], rounds=kept["rounds"]))
+        else:
+            self.queue.put(job)
+        return job
+
+    def _work(self) -> None:
+        while not self.cancelled.is_set():
+            job = self.queue.get()
+            with job:
+                job.future.set_result(self.make(job.attempt, job.overruled))
+
+    def make(self, attempt: Attempt, overruled: Mapping[int, str]) -> Outcome:
+        """Author and gate one attempt."""
+        if self.teacher is not None:
+            return self._make_with(self.teacher, attempt, overruled)
+        scenario = author_from_template(attempt.combination, seed=f"{self.seed}/{attempt.number}", id=attempt.id)
+        return self._judge(scenario, 1)
+
+    def _make_with(self, teacher: Teacher, attempt: Attempt, overruled: Mapping[int, str]) -> Outcome:
+        """The teacher's bundle, handed back with the gate's reason for up to `repairs` rounds."""
+        messages = question(attempt.combination, seed=f"{self.seed}/{attempt.number}")
+        request_hash = teacher.request_hash(messages)
+        outcome = Outcome()
+        for number in range(1, self.repairs + 2):
+            self._stop_if_cancelled()
+            try:
+                reply = teacher.reply(f"{attempt.id}-{number}", messages)
+            except RequestRefusedError as error:
+                if number == 1:
+                    raise
+                return Outcome(gate="reply", reason=str(error), rounds=number, bundle=outcome.bundle)
+            try:
+                bundle = parse_bundle(reply)
+                scenario = scenario_of(
+                    bundle, attempt.combination, id=attempt.id, model=teacher.model, seed=self.seed,
+                    request_hash=request_hash,
+                )  # fmt: skip
+            except BundleError as error:
+                outcome = Outcome(gate=error.gate, reason=str(error), rounds=number, bundle=reply)
+            else:
+                outcome = self._judge(scenario, number)
+            if outcome.scenario is not None and number in overruled:
+                outcome = Outcome(gate="duplicate", reason=overruled[number], rounds=number, bundle=reply)
+            if outcome.scenario is not None:
+                break
+            assert outcome.gate is not None
+            assert outcome.reason is not None
+            messages = [*messages, {"role": "assistant", "content": reply}, complaint(outcome.gate, outcome.reason)]
+        return outcome
+
+    def _judge(self, scenario: Scenario, rounds: int) -> Outcome:
+        """The gate's verdict, tried again when the sandbox broke; its findings go into the provenance."""
+        for tried in range(1, SANDBOX_TRIES + 1):
+            self._stop_if_cancelled()
+            try:
+                with self.gating:
+                    result = gate(scenario, timeout_seconds=self.timeout_seconds, cancelled=self.cancelled.is_set)
+                break
+            except SandboxError:
+                if tried == SANDBOX_TRIES:
+                    raise
+                time.sleep(tried)
+        bundle = scenario.model_dump(mode="json", exclude_none=True)
+        if not result.admitted:
+            return Outcome(gate=result.gate, reason=result.reason, rounds=rounds, bundle=bundle)
+        bundle["provenance"]["gates"] = {**result.findings, "rounds": rounds}
+        return Outcome(Scenario.model_validate(bundle), rounds=rounds)
+
+    def _stop_if_cancelled(self) -> None:
+        if self.cancelled.is_set():
+            raise KeyboardInterrupt
+
+    def _settle(self, job: _Job, outcome: Outcome, bar: stage.Progress) -> dict[int, str]:
+        """Admit or refuse the attempt, on disk, all before it being settled; returns the rounds to overrule, if any."""
+        scenario, refused_by, reason = outcome.scenario, outcome.gate, outcome.reason
+        if scenario is not None:
+            nearest, similarity = self.known.nearest(scenario)
+            if similarity > DUPLICATE_JACCARD:
+                reason = f"{similarity:.0%} of its {GRAM}-word runs are those of {nearest}; change names and contents"
+                if self.teacher is not None and outcome.rounds <= self.repairs and not job.from_disk:
+                    return {**job.overruled, outcome.rounds: reason}
+                scenario, refused_by = None, "duplicate"
+        if scenario is not None:
+            self.known.add(scenario)
+            self.admitted.append(scenario)
+            self.repaired += scenario.provenance.gates["rounds"] > 1
+            if not job.from_disk:
+                write_record(self.out, scenario)
+            bar.record(job.attempt.id, "admitted")
+            return {}
+        assert refused_by is not None
+        self.refused[refused_by] += 1
+        if not job.from_disk:
+            self._write_refusal(job.attempt, outcome, refused_by, reason)
+        print(f"generate: {job.attempt.id} refused by {refused_by}: {reason}", file=sys.stderr)
+        return {}
+
+    def _write_refusal(self, attempt: Attempt, outcome: Outcome, refused_by: str, reason: str | None) -> None:
+        scenario = outcome.scenario
+        bundle = scenario.model_dump(mode="json", exclude_none=True) if scenario is not None else outcome.bundle
+        refusal = {
+            "id": attempt.id, "axes": vars(attempt.combination), "gate": refused_by, "reason": reason,
+            "rounds": outcome.rounds, "bundle": bundle,
+        }  # fmt: skip
+        write_json(self.out / "rejected" / f"{attempt.id}.json", refusal)
+
+    def counts(self) -> dict[str, Any]:
+        """Every settled attempt exactly once, and per gate how many reached it and how many it let through."""
+        settled = len(self.admitted) + sum(self.refused.values())
+        yields, reached = {}, settled
+        for name in ALL_GATES:
+            passed = reached - self.refused[name]
+            yields[name] = {"reached": reached, "passed": passed}
+            reached = passed
+        return {
+            "attempts": settled, "admitted": len(self.admitted), "repaired": self.repaired,
+            "refused": dict(sorted(self.refused.items())), "yield": yields,
+            "balance": {
+                axis: balance((scenario.axes()[axis] for scenario in self.admitted), len(values))
+                for axis, values in AXES.items()
+            },
+        }  # fmt: skip
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = stage.command_line(__doc__)
+    made.add_argument("--n", type=int, default=150, help="scenarios to admit (default 150); may grow on a rerun")
+    made.add_argument("--out", type=Path, required=True, help="directory to write")
+    made.add_argument(
+        "--author", choices=("teacher", "template"),
+        help="who writes (default: teacher as soon as SEKFT_MODEL or SEKFT_URL is set, else template)",
+    )  # fmt: skip
+    made.add_argument("--seed", type=int, default=1, help="decides combinations, names and contents (default 1)")
+    made.add_argument("--workers", type=int, default=4, help="attempts under way at once (default 4)")
+    made.add_argument("--tasks", help="archetypes to sample from, separated by commas (default all)")
+    made.add_argument("--repairs", type=int, default=2, help="times a teacher may correct a refused bundle (default 2)")
+    made.add_argument(
+        "--max-total-tokens", type=int, help="stop asking the teacher once it has used so many tokens (default: never)"
+    )
+    made.add_argument(
+        "--timeout-seconds", type=float, default=30.0, help="limit of each command and checker, seconds (default 30)"
+    )
+    made.add_argument("--redo", action="store_true", help="empty --out and start over (default: go on)")
+    return made
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
