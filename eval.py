@@ -112,7 +112,7 @@ def main(
             own = adapter if subject == "adapter" else None
             bare: AbstractContextManager[Any] = model.disable_adapter() if adapter and own is None else nullcontext()
             cancelled = threading.Event()
-            sampling = {"temperature": temperature, "max_new_tokens": max_new_tokens}
+            sampling: dict[str, Any] = {"temperature": temperature, "max_new_tokens": max_new_tokens}
             make = partial_of(
                 LocalOperator, model, tokenizer, wire, name=base, adapter=own, cancelled=cancelled, **sampling
             )

@@ -35,9 +35,14 @@ class Stub:
 
     name: str
     axes: str  # task provider announcement doc_depth difficulty
-    announcement: str
+    text: str
     place: str | None
     session: str
+
+    @property
+    def announcement(self) -> Announcement:
+        """The announcement, as a scenario would hold it."""
+        return Announcement(channel=self.axes.split()[2], text=self.text, place=self.place)
 
 
 STUBS = [
@@ -357,16 +362,15 @@ def turns_of(session: str) -> list[tuple[str, str]]:
 def trajectory(stub: Stub, copy: int) -> Trajectory:
     """The stub as a kept trajectory; its scenario id and hash are those of its own text."""
     axes = dict(zip(AXIS_NAMES, stub.axes.split(), strict=True))
-    announcement = Announcement(channel=axes["announcement"], text=stub.announcement, place=stub.place)
     turns = turns_of(stub.session)
     terminal = turns[-1][0]
     return Trajectory(
         id=f"stub-{stub.name}-{copy}",
         scenario_id=f"stub-{stub.name}",
-        scenario_hash=sha256(canonical([stub.axes, stub.announcement, stub.session])),
+        scenario_hash=sha256(canonical([stub.axes, stub.text, stub.session])),
         axes=axes,
         operator=OperatorInfo(kind="stub", model="hand"),
-        messages=session_messages(announcement, [*turns[:-1], (terminal, None)]),
+        messages=session_messages(stub, [*turns[:-1], (terminal, None)]),
         steps=[
             Step(
                 command=command,

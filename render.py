@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from schema import BadInputError, Message, Scenario, canonical, read_json, sha256
+from schema import Announcement, BadInputError, Message, canonical, read_json, sha256
 
 Wire = Literal["markers", "chat"]
 Span = tuple[int, int]
@@ -40,7 +40,15 @@ ORIENTATION = (
 )
 
 
-def login(scenario: Scenario) -> str:
+class Announced(Protocol):
+    """What has an announcement: a scenario, or a stub without one."""
+
+    @property
+    def announcement(self) -> Announcement:
+        """The text that points at the provider, and its channel."""
+
+
+def login(scenario: Announced) -> str:
     """What a login shows: the banner before it, the message of the day after it, nothing of the other channels."""
     shown = "shell login: operator"
     if scenario.announcement.channel == "banner":
@@ -50,7 +58,7 @@ def login(scenario: Scenario) -> str:
     return shown
 
 
-def opening(scenario: Scenario) -> list[Message]:
+def opening(scenario: Announced) -> list[Message]:
     """The system and the login turn that every session starts with."""
     return [Message(role="system", content=ORIENTATION), Message(role="user", content=login(scenario))]
 
@@ -65,7 +73,7 @@ def after_step(output: str) -> list[Message]:
     return [*([Message(role="user", content=output)] if output else []), *start_prompt()]
 
 
-def session_messages(scenario: Scenario, turns: Sequence[tuple[str, str | None]]) -> list[Message]:
+def session_messages(scenario: Announced, turns: Sequence[tuple[str, str | None]]) -> list[Message]:
     """The whole record of a session from its (command, output) pairs.
 
     An output of None belongs to a command after which nothing was shown: the terminal, or the last command of a
