@@ -14,12 +14,12 @@ import random
 
 from schema import HOME, Fixture, Provenance, Scenario, canonical, sha256
 from taxonomy import ARCHETYPES, DIFFICULTIES, Combination
-from templates import files, search
+from templates import files, search, tables, text
 from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 SHAPES: dict[str, list[Shape]] = {
-    archetype: shapes for family in (files, search) for archetype, shapes in family.SHAPES.items()
+    archetype: shapes for family in (files, search, text, tables) for archetype, shapes in family.SHAPES.items()
 }
 DOABLE: dict[str, list[Shape]] = {}
 

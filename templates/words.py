@@ -51,5 +51,5 @@ WORDS: tuple[str, ...] = tuple(_LIST.split())
 EXTENSIONS: tuple[str, ...] = (
     "txt", "log", "md", "csv", "tsv", "conf", "ini", "cfg", "dat", "bak", "tmp", "old", "list", "note", "gz", "tar",
     "tgz", "jpg", "png", "pdf", "html", "json", "xml", "sh", "py", "c", "h", "out", "text", "orig", "env", "yml", "rst",
-    "tab",
+    "tab", "part", "new",
 )  # fmt: skip
