@@ -163,7 +163,7 @@ def _pack_bare_names(names: Names) -> Unit:
         fixtures=_files(_below(place, members)),
         directive=names.pick(
             [
-                f"From the directory {place} pack {what} into the tar archive {o}, without {place}/ in the member names.",
+                f"From the directory {place} pack {what} into the tar archive {o}; no {place}/ in the member names.",
                 f"Make a tar archive {o} of {what}, which lie in {place}; members carry bare file names.",
                 f"Archive {what} of {place} in {o} (plain tar) so that it lists just the file names, no directory.",
             ]
@@ -189,8 +189,8 @@ def _pack_and_delete(names: Names) -> Unit:
         fixtures=[*_files(members), fixture(f"{place}/{names.file('md')}", names.text())],
         directive=names.pick(
             [
-                f"Pack all .{ext} files of {place} into the gzip-compressed tar archive {o} as {place}/NAME, then delete"
-                " the originals.",
+                f"Pack all .{ext} files of {place} into the gzip-compressed tar archive {o} as {place}/NAME, then"
+                " delete the originals.",
                 f"Move the .{ext} files of {place} into a new tar archive {o}, gzip-compressed: store them as"
                 f" {place}/NAME and remove the files.",
                 f"Archive {place}/*.{ext} in {o} (tar with gzip, names with {place}/) and delete what was archived.",
@@ -198,8 +198,8 @@ def _pack_and_delete(names: Names) -> Unit:
         ),
         instruction=names.pick(
             [
-                f"I want the .{ext} files of {place} to be only in {o}, a gzip-compressed tar archive, as {place}/NAME.",
-                f"{o} should take over the .{ext} files of {place}: a compressed tar of them, the files themselves gone.",
+                f"I want the .{ext} files of {place} moved to {o}, a gzip-compressed tar archive, as {place}/NAME.",
+                f"{o} should take over the .{ext} files of {place}: a gzip-compressed tar of them, the files gone.",
             ]
         ),
         solution=[f"tar -czf {quote(out)} {place}/*.{ext}", f"rm {place}/*.{ext}"],

@@ -261,9 +261,9 @@ def _sum_of_table(names: Names) -> Unit:
     column, title = names.number(2, 3), names.word()
     header = ["name", names.word(), names.word()]
     header[column - 1] = title
-    rows = [[key, names.number(1, 60), names.number(1, 60)] for key in names.filler(names.number(3, 7))]
+    rows = [[key, f"{names.number(1, 60)}", f"{names.number(1, 60)}"] for key in names.filler(names.number(3, 7))]
     total = sum(int(row[column - 1]) for row in rows)
-    lines = [",".join(header), *(",".join(str(value) for value in row) for row in rows)]
+    lines = [",".join(row) for row in [header, *rows]]
     s, o = shown(source), shown(out)
     return _report(
         names,

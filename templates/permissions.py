@@ -271,7 +271,7 @@ def _absolute_link(names: Names) -> Unit:
         ),
         instruction=names.pick(
             [
-                f"I want {place}/{name} to be a symlink reading {HOME}/{target}{', in a new directory' if made else ''}.",
+                f"I want {place}/{name} as a symlink reading {HOME}/{target}{', in a new directory' if made else ''}.",
                 f"{'A new directory ' if made else ''}{place} should hold a symlink {name} to {HOME}/{target}.",
             ]
         ),

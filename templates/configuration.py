@@ -1,0 +1,481 @@
+"""Shape the configuration archetypes: set values in a configuration file, remove or comment out settings.
+
+    from templates.configuration import SHAPES
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+Keys are one word, or two joined by an underscore, and no key begins like another, so that a short sed pattern
+meets just its line.
+"""
+
+from collections.abc import Sequence
+
+from templates.world import Names, Shape, Unit, fixture, listed, quote, shown, text_of
+
+VALUES: tuple[tuple[str, ...], ...] = (
+    ("on", "off", "auto"),
+    ("yes", "no", "ask"),
+    ("debug", "info", "warn", "error"),
+    ("low", "medium", "high"),
+    ("daily", "weekly", "monthly"),
+)
+
+
+def _keys(names: Names, count: int) -> list[str]:
+    """`count` fresh keys."""
+    return [
+        names.pick([names.word(), f"{names.word()}_{names.pick(['size', 'port', 'mode', 'level', 'path'])}"])
+        for _ in range(count)
+    ]
+
+
+def _two_values(names: Names) -> tuple[str, str]:
+    """A value and another one of the same kind."""
+    if names.rng.random() < 0.5:
+        low, high = names.numbers(2, 2, 9999)
+        return str(low), str(high)
+    one, two = names.rng.sample(names.pick(VALUES), 2)
+    return one, two
+
+
+def _settings(names: Names, keys: Sequence[str]) -> dict[str, str]:
+    """A value for each key."""
+    return {key: _two_values(names)[0] for key in keys}
+
+
+def _lines(settings: dict[str, str], separator: str = "=") -> list[str]:
+    return [f"{key}{separator}{value}" for key, value in settings.items()]
+
+
+def _config_path(names: Names) -> str:
+    return names.path(names.pick(["conf", "cfg", "ini", "env"]), names.number(0, 1))
+
+
+def _set_value(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(3, 5))
+    separator = names.pick(["=", "=", ": ", " = "])
+    old, new = _two_values(names)
+    settings = _settings(names, keys)
+    key = names.pick(keys)
+    settings[key] = old
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(_lines(settings, separator)))],
+        directive=names.pick(
+            [
+                f"In {s} change the line '{key}{separator}{old}' to '{key}{separator}{new}'.",
+                f"Set {key} in {s} to {new}: the line must read '{key}{separator}{new}'.",
+                f"The setting {key} of {s} gets the value {new}, written '{key}{separator}{new}'.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want '{key}{separator}{new}' in {s} where {key} has another value now.",
+                f"{s} should say '{key}{separator}{new}' for the key it already has.",
+            ]
+        ),
+        solution=[f"sed -i 's/^{key}{separator}.*/{key}{separator}{new}/' {quote(path)}"],
+        after=[fixture(path, text_of(_lines({**settings, key: new}, separator)))],
+    )
+
+
+def _add_setting(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(3, 5))
+    settings = _settings(names, keys[1:])
+    line = f"{keys[0]}={_two_values(names)[0]}"
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(_lines(settings)))],
+        directive=names.pick(
+            [
+                f"Add the line '{line}' at the end of {s}.",
+                f"{s} lacks a setting: append '{line}'.",
+                f"Put one more line, '{line}', below the others in {s}.",
+            ]
+        ),
+        instruction=names.pick([f"I want {s} to end with '{line}'.", f"'{line}' should be the last line of {s}."]),
+        solution=[f"echo '{line}' >> {quote(path)}"],
+        after=[fixture(path, text_of([*_lines(settings), line]))],
+    )
+
+
+def _change_and_add(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(4, 5))
+    key, added = keys[0], keys[-1]
+    settings = _settings(names, names.rng.sample(keys[:-1], len(keys) - 1))
+    settings[key], new = _two_values(names)
+    line = f"{added}={_two_values(names)[0]}"
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(_lines(settings)))],
+        directive=names.pick(
+            [
+                f"Set {key} in {s} to {new} and append the line '{line}'.",
+                f"Two edits of {s}: the value of {key} becomes {new}, and '{line}' is added at the end.",
+                f"Change {key} to {new} in {s}, then add '{line}' as its last line.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {s} to say {key}={new}, with '{line}' at its end as a new setting.",
+                f"{s} should have {key} at {new} and close with '{line}'.",
+            ]
+        ),
+        solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {quote(path)}", f"echo '{line}' >> {quote(path)}"],
+        after=[fixture(path, text_of([*_lines({**settings, key: new}), line]))],
+    )
+
+
+def _set_two(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(3, 5))
+    settings = _settings(names, keys)
+    first, second = names.rng.sample(keys, 2)
+    (settings[first], one), (settings[second], two) = _two_values(names), _two_values(names)
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(_lines(settings)))],
+        directive=names.pick(
+            [
+                f"In {s} set {first} to {one} and {second} to {two}.",
+                f"Two values of {s} change: {first} becomes {one}, {second} becomes {two}.",
+                f"Edit {s} so that it reads {first}={one} and {second}={two}, each in its place.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {first} at {one} and {second} at {two} in {s}.",
+                f"{s} should have the values {one} for {first} and {two} for {second}.",
+            ]
+        ),
+        solution=[
+            f"sed -i 's/^{first}=.*/{first}={one}/' {quote(path)}",
+            f"sed -i 's/^{second}=.*/{second}={two}/' {quote(path)}",
+        ],
+        after=[fixture(path, text_of(_lines({**settings, first: one, second: two})))],
+    )
+
+
+def _set_in_section(names: Names) -> Unit:
+    path, (key, other) = names.path("ini", names.number(0, 1)), _keys(names, 2)
+    sections = names.words(names.number(2, 3))
+    chosen = names.pick(sections)
+    old, new = _two_values(names)
+    texts = {section: [f"[{section}]", f"{key}={old}", f"{other}={names.number(1, 99)}"] for section in sections}
+    before = [line for lines in texts.values() for line in lines]
+    texts[chosen][1] = f"{key}={new}"
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(before))],
+        directive=names.pick(
+            [
+                f"In the section [{chosen}] of {s} set {key} to {new}; the other sections keep their {key}.",
+                f"Set {key}={new} in {s}, but only below [{chosen}].",
+                f"Change {key} to {new} in just one section of {s}, the one headed [{chosen}].",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {key} to be {new} under [{chosen}] in {s} and unchanged elsewhere.",
+                f"The section [{chosen}] of {s} should say {key}={new}, no other section.",
+            ]
+        ),
+        solution=[rf"sed -i '/^\[{chosen}\]/,/^\[/ s/^{key}=.*/{key}={new}/' {quote(path)}"],
+        after=[fixture(path, text_of(line for lines in texts.values() for line in lines))],
+    )
+
+
+def _uncomment(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(3, 5))
+    lines = _lines(_settings(names, keys))
+    index = names.number(0, len(lines) - 1)
+    key = keys[index]
+    old, new = _two_values(names)
+    value = names.pick([old, new])
+    before, wanted = [*lines], [*lines]
+    before[index], wanted[index] = f"#{key}={old}", f"{key}={value}"
+    s = shown(path)
+    keep = value == old
+    solution = f"s/^#{key}=/{key}=/" if keep else f"s/^#{key}=.*/{key}={new}/"
+    to = "and leave its value" if keep else f"and set it to {value}"
+    return Unit(
+        fixtures=[fixture(path, text_of(before))],
+        directive=names.pick(
+            [
+                f"The setting {key} in {s} is commented out with #. Uncomment it {to}.",
+                f"Take the # away from the {key} line of {s} {to}.",
+                f"Make the commented setting {key} of {s} active again {to}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want '{key}={value}' as a live line in {s}, not '#{key}={old}'.",
+                f"{s} should have {key}={value} in force, which is behind a # now.",
+            ]
+        ),
+        solution=[f"sed -i '{solution}' {quote(path)}"],
+        after=[fixture(path, text_of(wanted))],
+    )
+
+
+def _set_in_all(names: Names) -> Unit:
+    place, key, ext = names.directory(), _keys(names, 1)[0], names.pick(["conf", "cfg", "env"])
+    old, new = _two_values(names)
+    texts = {f"{place}/{names.file(ext)}": _lines(_settings(names, _keys(names, 2))) for _ in range(names.number(2, 3))}
+    at = names.number(0, 2)
+
+    def with_value(value: str) -> list[tuple[str, str]]:
+        return [(path, text_of([*lines[:at], f"{key}={value}", *lines[at:]])) for path, lines in texts.items()]
+
+    return Unit(
+        fixtures=[fixture(*item) for item in with_value(old)],
+        directive=names.pick(
+            [
+                f"Set {key} to {new} in every .{ext} file of {place}.",
+                f"In all {place}/*.{ext} files the value of {key} becomes {new}.",
+                f"Change {key} from {old} to {new} throughout the .{ext} files in {place}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {key}={new} in each of the .{ext} files below {place}.",
+                f"Every .{ext} file in {place} should give {key} the value {new}.",
+            ]
+        ),
+        solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {place}/*.{ext}"],
+        after=[fixture(*item) for item in with_value(new)],
+    )
+
+
+def _export_variable(names: Names) -> Unit:
+    path = names.path(names.pick(["env", "sh"]), names.number(0, 1))
+    variables = [word.upper() for word in names.words(names.number(2, 4))]
+    values = names.filler(len(variables))
+    index, new = names.number(0, len(variables) - 1), names.word()
+    lines = [f"export {name}={value}" for name, value in zip(variables, values, strict=True)]
+    wanted, name = [*lines], variables[index]
+    wanted[index] = f"export {name}={new}"
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines))],
+        directive=names.pick(
+            [
+                f"In {s} the exported variable {name} gets the value {new}.",
+                f"Change the export of {name} in {s} so that its value is {new}.",
+                f"Edit the line 'export {name}=...' of {s}: the value must be {new}.",
+            ]
+        ),
+        instruction=names.pick(
+            [f"I want {s} to export {name} as {new}.", f"{s} should say 'export {name}={new}' instead of what it says."]
+        ),
+        solution=[f"sed -i 's/^export {name}=.*/export {name}={new}/' {quote(path)}"],
+        after=[fixture(path, text_of(wanted))],
+    )
+
+
+def _delete_setting(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(3, 6))
+    separator = names.pick(["=", "=", ": "])
+    settings, key = _settings(names, keys), names.pick(keys)
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(_lines(settings, separator)))],
+        directive=names.pick(
+            [
+                f"Delete the line that sets {key} from {s}.",
+                f"Remove the setting {key} from {s}.",
+                f"Take {key} out of {s}, the whole line.",
+            ]
+        ),
+        instruction=names.pick([f"I want no {key} line in {s} any more.", f"{s} should not mention {key}."]),
+        solution=[f"sed -i '/^{key}{separator.strip()}/d' {quote(path)}"],
+        after=[
+            fixture(path, text_of(_lines({name: settings[name] for name in keys if name != key}, separator))),
+        ],
+    )
+
+
+def _comment_out(names: Names) -> Unit:
+    path, keys = _config_path(names), _keys(names, names.number(3, 6))
+    lines = _lines(_settings(names, keys))
+    chosen = names.rng.sample(range(len(keys)), names.number(1, 2))
+    what = listed([keys[index] for index in chosen])
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines))],
+        directive=names.pick(
+            [
+                f"Comment out {what} in {s} by putting # right before the key.",
+                f"In {s} disable {what}: a # without a space goes in front of the line.",
+                f"Turn the setting of {what} in {s} into a comment that starts with # and is otherwise unchanged.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want a # directly before {what} in {s}, so that it is off.",
+                f"{s} should have {what} commented, as # plus the old line.",
+            ]
+        ),
+        solution=[f"sed -i 's/^{keys[index]}=/#{keys[index]}=/' {quote(path)}" for index in chosen],
+        after=[fixture(path, text_of("#" * (index in chosen) + line for index, line in enumerate(lines)))],
+    )
+
+
+def _commented(names: Names) -> tuple[list[str], list[str]]:
+    """Lines of a configuration with comments in between, and the same without."""
+    plain = _lines(_settings(names, _keys(names, names.number(3, 4))))
+    lines: list[str] = []
+    for line in plain:
+        lines += [f"# {names.line(1, 3)}"] * (names.rng.random() < 0.7 or not lines) + [line]
+    return lines, plain
+
+
+def _delete_comments(names: Names) -> Unit:
+    path = _config_path(names)
+    lines, plain = _commented(names)
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines))],
+        directive=names.pick(
+            [
+                f"Delete every comment line (it starts with #) from {s}.",
+                f"Remove all lines of {s} that begin with #.",
+                f"Strip {s} of its # comment lines; the settings stay.",
+            ]
+        ),
+        instruction=names.pick(
+            [f"I want {s} without the lines that start with #.", f"No # line should be left in {s}."]
+        ),
+        solution=[f"sed -i '/^#/d' {quote(path)}"],
+        after=[fixture(path, text_of(plain))],
+    )
+
+
+def _save_without_comments(names: Names) -> Unit:
+    path, out = _config_path(names), names.file(names.pick(["conf", "txt", "cfg"]))
+    lines, plain = _commented(names)
+    s, o = shown(path), shown(out)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines))],
+        directive=names.pick(
+            [
+                f"Save {s} without its comment lines (those that start with #) as {o}; {s} stays as it is.",
+                f"Write only the lines of {s} that do not begin with # to {o}.",
+                f"Make {o}, a copy of {s} that leaves out each line starting with #.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the settings of {s}, no # lines, in a file of their own: {o}.",
+                f"{o} should repeat {s} but for the # lines.",
+            ]
+        ),
+        solution=[
+            names.pick([f"grep -v '^#' {quote(path)} > {quote(out)}", f"sed '/^#/d' {quote(path)} > {quote(out)}"])
+        ],
+        after=[fixture(out, text_of(plain))],
+    )
+
+
+def _delete_empty_lines(names: Names) -> Unit:
+    path = _config_path(names)
+    lines, plain = _commented(names)
+    for _ in range(names.number(2, 3)):
+        lines.insert(names.number(1, len(lines) - 1), "")
+    both = names.rng.random() < 0.5
+    kept = plain if both else [line for line in lines if line]
+    what = "comment lines (starting with #) and empty lines" if both else "empty lines"
+    s, f = shown(path), quote(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines))],
+        directive=names.pick(
+            [
+                f"Delete all {what} from {s}.",
+                f"Clear {s} of {what}.",
+                f"Remove the {what} of {s} and nothing else.",
+            ]
+        ),
+        instruction=names.pick([f"I want {s} free of {what}.", f"{s} should have no {what}."]),
+        solution=[*([f"sed -i '/^#/d' {f}"] if both else []), f"sed -i '/^$/d' {f}"],
+        after=[fixture(path, text_of(kept))],
+    )
+
+
+def _delete_section(names: Names) -> Unit:
+    path, sections = names.path("ini", names.number(0, 1)), names.words(names.number(2, 3))
+    chosen = names.pick(sections)
+    texts = {section: [f"[{section}]", *_lines(_settings(names, _keys(names, 2))), ""] for section in sections}
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(line for lines in texts.values() for line in lines))],
+        directive=names.pick(
+            [
+                f"Delete the section [{chosen}] from {s}, from its head to the empty line that ends it.",
+                f"Remove [{chosen}] with all its settings and the empty line below them from {s}.",
+                f"Drop the whole section [{chosen}] of {s}, the blank line after it included.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {s} without the part headed [{chosen}] and the empty line closing it.",
+                f"{s} should lose [{chosen}], down to the next empty line.",
+            ]
+        ),
+        solution=[rf"sed -i '/^\[{chosen}\]/,/^$/d' {quote(path)}"],
+        after=[fixture(path, text_of(line for name, lines in texts.items() if name != chosen for line in lines))],
+    )
+
+
+def _trim_all(names: Names) -> Unit:
+    place, key, ext = names.directory(), _keys(names, 1)[0], names.pick(["conf", "cfg", "env"])
+    comment = names.rng.random() < 0.5
+    texts = {f"{place}/{names.file(ext)}": _lines(_settings(names, _keys(names, 2))) for _ in range(names.number(2, 3))}
+    line = f"{key}={_two_values(names)[0]}"
+    verb, noun = ("Comment out", "commented out with a leading #") if comment else ("Delete", "deleted")
+    how = " with a # at the start of the line" if comment else ""
+    script = f"s/^{key}=/#{key}=/" if comment else f"/^{key}=/d"
+    return Unit(
+        fixtures=[fixture(path, text_of([lines[0], line, lines[1]])) for path, lines in texts.items()],
+        directive=names.pick(
+            [
+                f"{verb} the {key} setting in every .{ext} file of {place}{how}.",
+                f"In all {place}/*.{ext} files the line of {key} is to be {noun}.",
+                f"{verb} {key} throughout the .{ext} files in {place}{how}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {key} {noun} in each .{ext} file below {place}.",
+                f"Every .{ext} file in {place} should have its {key} line {noun}.",
+            ]
+        ),
+        solution=[f"sed -i '{script}' {place}/*.{ext}"],
+        after=[
+            fixture(path, text_of([lines[0], *([f"#{line}"] if comment else []), lines[1]]))
+            for path, lines in texts.items()
+        ],
+    )
+
+
+SHAPES: dict[str, list[Shape]] = {
+    "set_config": [
+        _set_value,
+        _add_setting,
+        _change_and_add,
+        _set_two,
+        _set_in_section,
+        _uncomment,
+        _set_in_all,
+        _export_variable,
+    ],
+    "trim_config": [
+        _delete_setting,
+        _comment_out,
+        _delete_comments,
+        _save_without_comments,
+        _delete_empty_lines,
+        _delete_section,
+        _trim_all,
+    ],
+}

@@ -1,0 +1,374 @@
+"""Shape the rename archetypes: change the extension of many files, add or strip a prefix of many names.
+
+    from templates.renames import SHAPES
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+The loops are the plain ones of a POSIX shell: `mv` in a for loop over a glob, with `${f%.old}` and `${f#old-}`.
+"""
+
+from templates.world import Names, Shape, Unit, directory, fixture, listed, quote, shown
+
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("txt", "md"),
+    ("text", "txt"),
+    ("log", "old"),
+    ("dat", "csv"),
+    ("htm", "html"),
+    ("cfg", "conf"),
+    ("jpeg", "jpg"),
+    ("yaml", "yml"),
+    ("TXT", "txt"),
+)
+
+
+def _named(names: Names, count: int, ext: str) -> dict[str, str]:
+    """`count` file names of an extension with their texts."""
+    return {names.file(ext): names.text(1, 3) for _ in range(count)}
+
+
+def _renamed(
+    place: str, before: dict[str, str], after: dict[str, str], *, rest: dict[str, str], **asks: object
+) -> Unit:
+    """A unit in which the files of `before` in `place` become those of `after`, and `rest` stays."""
+    return Unit(
+        fixtures=[fixture(f"{place}/{name}", text) for name, text in sorted({**before, **rest}.items())],
+        after=[fixture(f"{place}/{name}", text) for name, text in after.items()],
+        removed=[f"{place}/{name}" for name in before],
+        **asks,  # type: ignore[arg-type]
+    )
+
+
+def _swap_extension(names: Names) -> Unit:
+    place, (old, new) = names.directory(), names.pick(PAIRS)
+    files = _named(names, names.number(2, 4), old)
+    return _renamed(
+        place,
+        files,
+        {f"{name.removesuffix(old)}{new}": text for name, text in files.items()},
+        rest=_named(names, 1, names.pick(["bak", "pdf", "tmp"])),
+        directive=names.pick(
+            [
+                f"Rename every .{old} file in {place} to end in .{new} instead.",
+                f"Change the extension of all .{old} files of {place} to .{new}.",
+                f"In {place} turn each NAME.{old} into NAME.{new}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the .{old} files below {place} to be called .{new}.",
+                f"Each .{old} file in {place} should carry the extension .{new}.",
+            ]
+        ),
+        solution=[
+            names.pick(
+                [
+                    f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done',
+                    f'for f in {place}/*.{old}; do mv "$f" "${{f%{old}}}{new}"; done',
+                ]
+            )
+        ],
+    )
+
+
+def _strip_extension(names: Names) -> Unit:
+    place, old = names.directory(), names.pick(["bak", "old", "orig", "tmp"])
+    files = _named(names, names.number(2, 4), f"{names.pick(['txt', 'conf', 'log'])}.{old}")
+    return _renamed(
+        place,
+        files,
+        {name.removesuffix(f".{old}"): text for name, text in files.items()},
+        rest=_named(names, 1, "md"),
+        directive=names.pick(
+            [
+                f"Strip the ending .{old} from every file name in {place} that has it.",
+                f"In {place} rename each NAME.{old} to NAME.",
+                f"Take .{old} off the names of all .{old} files in {place}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want no .{old} at the end of any name in {place}, the rest of the name kept.",
+                f"Files in {place} that end in .{old} should lose that ending.",
+            ]
+        ),
+        solution=[f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}"; done'],
+    )
+
+
+def _append_extension(names: Names) -> Unit:
+    place, ext, new = names.directory(), names.pick(["txt", "log", "conf", ""]), names.pick(["bak", "old", "orig"])
+    files = _named(names, names.number(2, 4), ext)
+    pattern = f"*.{ext}" if ext else "*"
+    what = f".{ext} file" if ext else "file"
+    return _renamed(
+        place,
+        files,
+        {f"{name}.{new}": text for name, text in files.items()},
+        rest=_named(names, 1, "md") if ext else {},
+        directive=names.pick(
+            [
+                f"Append .{new} to the name of every {what} in {place}.",
+                f"Rename each {what} of {place}: its name gets .{new} added at the end.",
+                f"In {place} every {what} NAME becomes NAME.{new}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want .{new} behind the full name of each {what} below {place}.",
+                f"Each {what} in {place} should be called as now plus .{new}.",
+            ]
+        ),
+        solution=[f'for f in {place}/{pattern}; do mv "$f" "$f.{new}"; done'],
+    )
+
+
+def _two_named(names: Names) -> Unit:
+    old, new = names.pick(PAIRS)
+    files = {names.path(old, names.number(0, 1)): names.text(1, 3) for _ in range(2)}
+    after = {f"{path.removesuffix(old)}{new}": text for path, text in files.items()}
+    what = listed([shown(path) for path in files])
+    return Unit(
+        fixtures=[fixture(*item) for item in files.items()],
+        directive=names.pick(
+            [
+                f"Rename {what}: both get the extension .{new} instead of .{old}.",
+                f"Change the extension of {what} to .{new}.",
+                f"Give {what} the extension .{new}; the rest of their names stays.",
+            ]
+        ),
+        instruction=names.pick(
+            [f"I want {what} to end in .{new}.", f"{what} should each be called .{new}, no longer .{old}."]
+        ),
+        solution=[f"mv {quote(a)} {quote(b)}" for a, b in zip(files, after, strict=True)],
+        after=[fixture(*item) for item in after.items()],
+        removed=list(files),
+    )
+
+
+def _swap_in_subdirectories(names: Names) -> Unit:
+    place, (old, new) = names.directory(), names.pick(PAIRS)
+    below = names.words(2)
+    files = {f"{names.pick(below)}/{name}": text for name, text in _named(names, names.number(2, 3), old).items()}
+    return _renamed(
+        place,
+        files,
+        {f"{path.removesuffix(old)}{new}": text for path, text in files.items()},
+        rest={f"{word}/{names.file('md')}": names.text(1, 2) for word in below},
+        directive=names.pick(
+            [
+                f"In the subdirectories of {place} rename all .{old} files to .{new}.",
+                f"Change .{old} to .{new} in the names of all files one level below {place}.",
+                f"Every file {place}/*/NAME.{old} becomes NAME.{new} in the same subdirectory.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want .{new} instead of .{old} on the files in each subdirectory of {place}.",
+                f"Files of type .{old} in directories below {place} should end in .{new}.",
+            ]
+        ),
+        solution=[f'for f in {place}/*/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done'],
+    )
+
+
+def _swap_and_move(names: Names) -> Unit:
+    place, target, (old, new) = names.directory(), names.directory(), names.pick(PAIRS)
+    files = _named(names, names.number(2, 3), old)
+    after = {f"{target}/{name.removesuffix(old)}{new}": text for name, text in files.items()}
+    return Unit(
+        fixtures=[fixture(f"{place}/{name}", text) for name, text in files.items()],
+        directive=names.pick(
+            [
+                f"Rename the .{old} files of {place} to .{new}, then move them into the new directory {target}.",
+                f"Make {target} and bring every .{old} file of {place} there, its extension changed to .{new}.",
+                f"All .{old} files in {place} become .{new} files in {target}, a directory that you create.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want what is .{old} in {place} to be .{new} in a directory {target} that has to be made.",
+                f"A new directory {target} should take the .{old} files of {place} under the extension .{new}.",
+            ]
+        ),
+        solution=names.pick(
+            [
+                [
+                    f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done',
+                    f"mkdir {target}",
+                    f"mv {place}/*.{new} {target}/",
+                ],
+                [
+                    f"mkdir {target}",
+                    f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done',
+                    f"mv {place}/*.{new} {target}/",
+                ],
+            ]
+        ),
+        after=[directory(target), *(fixture(*item) for item in after.items())],
+        removed=[f"{place}/{name}" for name in files],
+    )
+
+
+def _plain(names: Names, count: int, ext: str, prefix: str = "") -> dict[str, str]:
+    """`count` names without a leading dash or space, so that a prefix can be taken off or put on in a directory."""
+    return {f"{prefix}{names.file(ext, plain=True)}": names.text(1, 3) for _ in range(count)}
+
+
+def _add_prefix(names: Names) -> Unit:
+    place, prefix, ext = names.directory(), f"{names.word()}{names.pick(['-', '_'])}", names.pick(["log", "txt", "jpg"])
+    files = _plain(names, names.number(2, 4), ext)
+    return _renamed(
+        place,
+        files,
+        {f"{prefix}{name}": text for name, text in files.items()},
+        rest=_plain(names, 1, "md"),
+        directive=names.pick(
+            [
+                f"Put the prefix {prefix} before the name of every .{ext} file in {place}.",
+                f"Rename all .{ext} files of {place} so that {prefix} comes first, then the old name.",
+                f"In {place} each .{ext} file NAME becomes {prefix}NAME.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {prefix} in front of each .{ext} name below {place}.",
+                f"The .{ext} files in {place} should all be called {prefix} plus the name they have.",
+            ]
+        ),
+        solution=[
+            names.pick(
+                [
+                    f'(cd {place} && for f in *.{ext}; do mv "$f" "{prefix}$f"; done)',
+                    f'for f in {place}/*.{ext}; do mv "$f" "{place}/{prefix}${{f##*/}}"; done',
+                ]
+            )
+        ],
+    )
+
+
+def _strip_prefix(names: Names) -> Unit:
+    place, prefix = names.directory(), f"{names.word()}{names.pick(['-', '_'])}"
+    ext = names.pick(["log", "txt", "csv"])
+    files = _plain(names, names.number(2, 4), ext, prefix)
+    return _renamed(
+        place,
+        files,
+        {name.removeprefix(prefix): text for name, text in files.items()},
+        rest=_plain(names, 1, ext),
+        directive=names.pick(
+            [
+                f"Strip the prefix {prefix} from the names of all files in {place} that have it.",
+                f"In {place} rename every {prefix}NAME to NAME.",
+                f"Take {prefix} off the front of each file name in {place} that starts with it.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the names in {place} without {prefix} at their start.",
+                f"Files in {place} that begin with {prefix} should lose just that.",
+            ]
+        ),
+        solution=[
+            names.pick(
+                [
+                    f'(cd {place} && for f in {prefix}*; do mv "$f" "${{f#{prefix}}}"; done)',
+                    f'for f in {place}/{prefix}*; do mv "$f" "{place}/${{f#{place}/{prefix}}}"; done',
+                ]
+            )
+        ],
+    )
+
+
+def _swap_prefix(names: Names) -> Unit:
+    place, mark = names.directory(), names.pick(["-", "_"])
+    old, new = (f"{word}{mark}" for word in names.words(2))
+    files = _plain(names, names.number(2, 4), names.pick(["log", "txt", "png"]), old)
+    return _renamed(
+        place,
+        files,
+        {f"{new}{name.removeprefix(old)}": text for name, text in files.items()},
+        rest=_plain(names, 1, "md"),
+        directive=names.pick(
+            [
+                f"Replace the prefix {old} by {new} in all file names of {place} that start with it.",
+                f"In {place} rename each {old}NAME to {new}NAME.",
+                f"File names in {place} that begin with {old} must begin with {new} instead.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {new} where names in {place} now start with {old}.",
+                f"Whatever is called {old} and more in {place} should be called {new} and the same.",
+            ]
+        ),
+        solution=[f'(cd {place} && for f in {old}*; do mv "$f" "{new}${{f#{old}}}"; done)'],
+    )
+
+
+def _prefix_two_named(names: Names) -> Unit:
+    prefix = f"{names.word()}{names.pick(['-', '_'])}"
+    files = _plain(names, 2, names.pick(["txt", "md", "csv"]))
+    what = listed(list(files))
+    return Unit(
+        fixtures=[fixture(*item) for item in files.items()],
+        directive=names.pick(
+            [
+                f"Rename {what} by putting {prefix} before each name.",
+                f"Give the files {what} the prefix {prefix}.",
+                f"Put {prefix} at the front of two names: {what}.",
+            ]
+        ),
+        instruction=names.pick(
+            [f"I want {what} to start with {prefix} from now on.", f"{what} should both get {prefix} in front."]
+        ),
+        solution=[f"mv {name} {prefix}{name}" for name in files],
+        after=[fixture(f"{prefix}{name}", text) for name, text in files.items()],
+        removed=list(files),
+    )
+
+
+def _prefix_with_directory(names: Names) -> Unit:
+    place, target = names.directory(), names.directory()
+    ext = names.pick(["txt", "log", "csv"])
+    files = _plain(names, names.number(2, 3), ext)
+    return Unit(
+        fixtures=[*(fixture(f"{place}/{name}", text) for name, text in files.items()), directory(target)],
+        directive=names.pick(
+            [
+                f"Move every .{ext} file of {place} into {target}, with {place}- put before its name.",
+                f"Bring the .{ext} files from {place} to {target}; NAME is called {place}-NAME there.",
+                f"Each {place}/NAME.{ext} becomes {target}/{place}-NAME.{ext}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the .{ext} files of {place} to live in {target} under names that begin with {place}-.",
+                f"{target} should take over all .{ext} files in {place}, each as {place}- plus its name.",
+            ]
+        ),
+        solution=[f'for f in {place}/*.{ext}; do mv "$f" "{target}/{place}-${{f##*/}}"; done'],
+        after=[fixture(f"{target}/{place}-{name}", text) for name, text in files.items()],
+        removed=[f"{place}/{name}" for name in files],
+    )
+
+
+SHAPES: dict[str, list[Shape]] = {
+    "rename_extension": [
+        _swap_extension,
+        _strip_extension,
+        _append_extension,
+        _two_named,
+        _swap_in_subdirectories,
+        _swap_and_move,
+    ],
+    "rename_prefix": [
+        _add_prefix,
+        _strip_prefix,
+        _swap_prefix,
+        _prefix_two_named,
+        _prefix_with_directory,
+    ],
+}
