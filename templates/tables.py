@@ -261,7 +261,7 @@ def rows_with_header(names: Names) -> Unit:
             f"{shown(out)}.",
             f"{shown(path)} is comma separated with headings. Keep the headings and the rows whose column 3 is {word} "
             f"{limit}; write them to {shown(out)}.",
-            f"Write to {shown(out)} the first line of {shown(path)} and below it the rows with column 3 {word} {limit}.",
+            f"Write to {shown(out)} the first line of {shown(path)} and below it rows with column 3 {word} {limit}.",
         ],
         other=f"how to filter the csv {shown(path)} by field 3 {word} {limit} with its header, into {shown(out)}",
         solution=[f"awk -F, 'NR == 1 || $3 {sign} {limit}' {quote(path)} > {quote(out)}"],
