@@ -168,6 +168,7 @@ class EndpointOperator:
         content = answer.choices[0].message.content
         if not isinstance(content, str):
             raise ValueError(f"message content is {type(content).__name__}")
+        content.encode()  # a lone surrogate is no text that a shell could be given
         return content
 
 

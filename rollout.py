@@ -1,0 +1,356 @@
+"""Roll an operator through scenarios, verify the final state, record trajectories.
+
+    SEKFT_OP_MODEL=qwen2.5:32b python rollout.py --scenarios scenarios --out trajectories --samples 3
+
+Reads   <scenarios>/*.json (schema.Scenario)
+Writes  <out>/<id>.json (schema.Trajectory), <out>/manifest.json
+Needs   a Docker engine; SEKFT_OP_MODEL unless --operator says otherwise
+
+One fresh container per rollout. Trajectories that are not kept are written too, with the reasons. A rollout whose
+sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again tries only those.
+When rollouts fail on the operator's side one after the other, the rest is left for a rerun.
+"""
+
+import argparse
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError as FutureCancelledError
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import dashdocker
+import operators
+import stage
+from models import DTYPES, adapter_hash, check_model, load_model, model_hash
+from operators import ContextFullError, EndpointOperator, LocalOperator, Operator, OperatorError
+from reference import ReferenceOperator
+from render import Renderer, Wire, opening, session_messages, start_prompt
+from schema import VOIDED, BadInputError, Outcome, Scenario, Step, Trajectory, read_record, read_scenarios, write_record
+from verdicts import judge, terminal_of
+
+FAILURES_IN_A_ROW = 3
+Job = tuple[Scenario, int]
+
+
+def main(
+    *,
+    scenarios: Path,
+    out: Path,
+    operator: str,
+    base: str | None,
+    adapter: Path | None,
+    render: str | None,
+    samples: int,
+    max_steps: int,
+    max_new_tokens: int,
+    timeout_seconds: float,
+    temperature: float | None,
+    retries: int,
+    workers: int,
+    limit: int | None,
+    seed: int,
+    dtype: str,
+    load_4bit: bool,
+    partial: bool,
+    redo: bool,
+) -> int:
+    """Check everything, play what is not there yet, account for every (scenario, sample)."""
+    if min(samples, max_steps, max_new_tokens, workers, 1 if limit is None else limit) < 1 or timeout_seconds <= 0:
+        raise BadInputError(
+            "--samples, --max-steps, --max-new-tokens, --timeout-seconds, --workers, --limit: at least 1"
+        )
+    if operator == "local":
+        if base is None:
+            raise BadInputError("--operator local needs --base, the model that operates")
+        if adapter is not None and render is not None:
+            raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
+        check_model(base, adapter)
+    elif base is not None or adapter is not None:
+        raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
+    settings = {"temperature": temperature, "max_new_tokens": max_new_tokens, "retries": retries}
+    endpoint = EndpointOperator.from_environment(**settings) if operator == "endpoint" else None
+    image = dashdocker.preflight()
+    dashdocker.reap()
+    records = read_scenarios(scenarios, partial=partial)[:limit]
+    flags = {
+        "operator": operator,
+        "model": endpoint.model if endpoint else None,
+        "base": model_hash(base) or base if base else None,
+        "adapter": adapter_hash(adapter) if adapter else None,
+        "render": render,
+        "samples": samples,
+        "max_steps": max_steps,
+        "max_new_tokens": max_new_tokens,
+        "timeout_seconds": timeout_seconds,
+        "temperature": temperature,
+        "limit": limit,
+        "seed": seed,
+        "dtype": dtype,
+        "load_4bit": load_4bit,
+        "workers": workers,
+    }
+    manifest = stage.begin(out, stage="rollout", flags=flags, inputs=[scenarios], image_digest=image, redo=redo)
+    done = {job_id(job): found for job in jobs(records, samples) if (found := finished(out, job))}
+    todo = [job for job in jobs(records, samples) if job_id(job) not in done]
+    resumed = len(done)
+    if todo:
+        cancelled = threading.Event()
+        make = factory(operator, endpoint, base, adapter, render, settings, dtype, load_4bit, cancelled)
+
+        def play(job: Job) -> Trajectory:
+            return run_episode(
+                make(), job[0], sample=job[1], seed=seed, max_steps=max_steps, timeout_seconds=timeout_seconds
+            )
+
+        done |= play_all(play, todo, out, workers, cancelled)
+    total = len(records) * samples
+    summary = summarise(list(done.values()), total) | {"resumed": resumed}
+    if len(done) == total:
+        stage.finish(out, manifest, ids=done, counts=summary)
+    stage.report({"out": str(out), "scenarios": len(records), "samples": samples, **summary})
+    return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
+
+
+def jobs(records: Sequence[Scenario], samples: int) -> list[Job]:
+    """Every (scenario, sample), samples outermost: a run that is stopped has seen as many scenarios as it could."""
+    return [(scenario, sample) for sample in range(samples) for scenario in records]
+
+
+def job_id(job: Job) -> str:
+    """The id of the trajectory that `job` makes."""
+    return f"{job[0].id}-s{job[1]}"
+
+
+def finished(out: Path, job: Job) -> Trajectory | None:
+    """The trajectory of an earlier run, None where there is none or it was voided."""
+    path = out / f"{job_id(job)}.json"
+    if not path.exists():
+        return None
+    trajectory = read_record(path, Trajectory)
+    return trajectory if trajectory.outcome not in VOIDED else None
+
+
+def factory(
+    operator: str,
+    endpoint: EndpointOperator | None,
+    base: str | None,
+    adapter: Path | None,
+    render: str | None,
+    settings: dict[str, Any],
+    dtype: str,
+    load_4bit: bool,
+    cancelled: threading.Event,
+) -> Callable[[], Operator]:
+    """A maker of operators, one per rollout; a local model is loaded once, here."""
+    if operator == "reference":
+        return ReferenceOperator
+    if endpoint is not None:
+        return lambda: EndpointOperator(endpoint.model, endpoint.url, endpoint.key, **settings)
+    assert base is not None
+    model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
+    wire: Wire = "chat" if render == "chat" else "markers"
+    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, wire)
+    return lambda: LocalOperator(
+        model,
+        tokenizer,
+        renderer,
+        temperature=settings["temperature"] or 0.0,
+        max_new_tokens=settings["max_new_tokens"],
+        name=base,
+        adapter=adapter,
+        cancelled=cancelled,
+    )
+
+
+def play_all(
+    play: Callable[[Job], Trajectory], todo: Sequence[Job], out: Path, workers: int, cancelled: threading.Event
+) -> dict[str, Trajectory]:
+    """Play the jobs, at most `workers` at once, writing each record as it ends.
+
+    Stops early, leaving the rest unplayed, when several rollouts in a row failed on the operator's side. On Ctrl-C the
+    rollouts under way are dropped and their containers removed.
+    """
+    done: dict[str, Trajectory] = {}
+    failures = 0
+    pool = ThreadPoolExecutor(max_workers=workers)
+    futures: list[Future[Trajectory]] = [pool.submit(play, job) for job in todo]
+    try:
+        with stage.progress(len(todo), "rollout") as bar:
+            for future in as_completed(futures):
+                try:
+                    trajectory = future.result()
+                except FutureCancelledError:
+                    continue
+                write_record(out, trajectory)
+                done[trajectory.id] = trajectory
+                bar.record(trajectory.id, "kept" if trajectory.kept else "; ".join(trajectory.reasons))
+                failures = failures + 1 if trajectory.outcome == "operator_failed" else 0
+                if failures >= max(FAILURES_IN_A_ROW, workers):
+                    pool.shutdown(wait=False, cancel_futures=True)
+    finally:
+        cancelled.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    return done
+
+
+def run_episode(
+    operator: Operator,
+    scenario: Scenario,
+    *,
+    sample: int = 0,
+    seed: int,
+    max_steps: int,
+    timeout_seconds: float,
+) -> Trajectory:
+    """One session in a fresh container: act, verify, record.
+
+    The record's seed depends on `seed`, the scenario and the sample alone. Nothing of the world's is raised: a broken
+    sandbox or operator becomes the outcome. The checker runs once the session is over, whatever ended it, unless the
+    attempt is void.
+    """
+    record_seed = random.Random(f"{seed}/{scenario.id}/{sample}").getrandbits(63)
+    played = Played()
+    error: str | None = None
+    verified = False
+    shell: dashdocker.Session | None = None
+    operator.begin(scenario, record_seed)
+    try:
+        with dashdocker.session(
+            scenario.world_fixtures(),
+            provider=(scenario.provider.path, scenario.provider.source),
+            environment=scenario.environment(),
+        ) as shell:
+            outcome, error = act(operator, scenario, shell, played, max_steps, timeout_seconds)
+            if outcome not in VOIDED:
+                check = shell.verify(scenario.checker, timeout_seconds=timeout_seconds)
+                verified = check.passed is True
+                if check.passed is None:
+                    outcome, error = "checker_failed", check.error or check.output
+    except dashdocker.SandboxError as failure:
+        outcome, error, verified = "sandbox_failed", str(failure), False
+    verdict = judge(
+        expected=scenario.terminal,
+        commands=[command for command, _ in played.turns],
+        outcome=outcome,
+        verified=verified,
+    )
+    tokens = operator.tokens()
+    return Trajectory(
+        id=job_id((scenario, sample)),
+        scenario_id=scenario.id,
+        scenario_hash=scenario.content_hash,
+        axes=scenario.axes(),
+        operator=operator.info(),
+        messages=session_messages(scenario, played.turns),
+        steps=played.steps,
+        terminal=verdict.terminal,
+        verified=verdict.verified,
+        command_only=verdict.command_only,
+        outcome=outcome,
+        kept=verdict.kept,
+        reasons=list(verdict.reasons),
+        error=error,
+        image_digest=shell.image_digest if shell else None,
+        wrapper_hash=dashdocker.WRAPPER_HASH,
+        transport=dashdocker.TRANSPORT,
+        token_ids=tokens.token_ids if tokens else None,
+        assistant_mask=tokens.assistant_mask if tokens else None,
+        log_probs=tokens.log_probs if tokens else None,
+    )
+
+
+class Played:
+    """What a session has come to so far: (command, output) turns, and the steps that ran."""
+
+    def __init__(self) -> None:
+        self.turns: list[tuple[str, str | None]] = []
+        self.steps: list[Step] = []
+
+
+def act(
+    operator: Operator,
+    scenario: Scenario,
+    shell: dashdocker.Session,
+    played: Played,
+    max_steps: int,
+    timeout_seconds: float,
+) -> tuple[Outcome, str | None]:
+    """Let the operator act until a terminal, a limit or a failure; returns the outcome and an error's words.
+
+    Fills `played` as it goes, so that it is true whatever is raised. The terminal is not run: it is said to whoever
+    watches, not to the shell. Raises SandboxError.
+    """
+    messages = [*opening(scenario), *start_prompt()]
+    for _ in range(max_steps):
+        try:
+            command = operator.command(messages).text
+        except OperatorError as failure:
+            return "operator_failed", str(failure)
+        except operators.CancelledError:
+            return "cancelled", None
+        except ContextFullError as full:
+            return "context_full", str(full)
+        played.turns.append((command, None))
+        if ending := terminal_of(command):
+            return ending.kind, None
+        step = shell.step(command, timeout_seconds=timeout_seconds)
+        played.steps.append(step)
+        played.turns[-1] = (command, step.output)
+        messages = session_messages(scenario, played.turns)
+    return "max_steps", None
+
+
+def summarise(trajectories: Sequence[Trajectory], total: int) -> dict[str, Any]:
+    """Counts over every (scenario, sample): kept, not kept, voided and unplayed add up to `total`."""
+    voided = sum(trajectory.outcome in VOIDED for trajectory in trajectories)
+    kept = sum(trajectory.kept for trajectory in trajectories)
+    counted = len(trajectories) - voided
+    return {
+        "rollouts": total,
+        "kept": kept,
+        "not_kept": counted - kept,
+        "voided": voided,
+        "unplayed": total - len(trajectories),
+        "kept_rate": kept / counted if counted else None,
+        "outcomes": dict(sorted(Counter(trajectory.outcome for trajectory in trajectories).items())),
+    }
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    add = parser.add_argument
+    add("--scenarios", type=Path, required=True, help="directory of scenarios")
+    add("--out", type=Path, required=True, help="directory for the trajectories")
+    add(
+        "--operator", choices=("endpoint", "local", "reference"), default="endpoint", help="who acts (default endpoint)"
+    )
+    add("--base", default=None, help="local: base model, a directory or a hub name")
+    add("--adapter", type=Path, default=None, help="local: adapter directory of sft.py (default none)")
+    add("--render", choices=("markers", "chat"), default=None, help="local without adapter: wire (default markers)")
+    add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
+    add("--max-steps", type=int, default=30, help="operator turns per rollout (default 30)")
+    add("--max-new-tokens", type=int, default=512, help="tokens per command (default 512)")
+    add("--timeout-seconds", type=float, default=30.0, help="seconds per command and for the checker (default 30)")
+    add(
+        "--temperature",
+        type=float,
+        default=None,
+        help="sampling temperature (default: endpoint's own; local 0, greedy)",
+    )
+    add("--retries", type=int, default=5, help="endpoint: further tries of a failed request (default 5)")
+    add("--workers", type=int, default=2, help="rollouts at once (default 2)")
+    add("--limit", type=int, default=None, help="only the first scenarios (default all)")
+    add("--seed", type=int, default=0, help="seed of sampling and of the reference operator's variety (default 0)")
+    add("--dtype", choices=DTYPES, default="auto", help="local: dtype of the weights (default auto)")
+    add("--load-4bit", action="store_true", help="local: load the base in 4-bit NF4")
+    add("--partial", action="store_true", help="take an unfinished scenario directory")
+    add("--redo", action="store_true", help="start over instead of resuming")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
