@@ -1,0 +1,401 @@
+"""Make a tiny base model with its own tokenizer, offline, that knows the commands but not the routine.
+
+    python make_base.py --out /tmp/base --tokens 200000
+
+Reads   nothing (the corpus is written as it goes, by corpus.py)
+Writes  <out>/config.json, model.safetensors (fp16), tokenizer.json, tokenizer_config.json, generation_config.json,
+        recipe.json, manifest.json; <out>/.checkpoint.pt while it runs
+Needs   one core and a minute for a miniature; two hours at most for the base that is checked in
+
+A Llama with grouped-query heads, trained from nothing on `corpus.documents`. A killed run goes on from its last
+checkpoint; the same flags give the same weights on the same machine, unless --max-seconds shortened the schedule.
+The markers `<|system|>` `<|user|>` `<|assistant|>` `<|end|>` are ordinary vocabulary and the chat template writes
+them, so that both renders give this base the same text. There is no BOS; `<|endoftext|>` parts documents.
+"""
+
+import json
+import math
+import random
+import re
+import shlex
+import sys
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import corpus
+import stage
+import templates
+from render import Renderer
+from schema import sha256, write_json
+from taxonomy import ARCHETYPES
+from templates.words import WORDS
+
+MARKERS = ("<|system|>", "<|user|>", "<|assistant|>", "<|end|>")
+END_OF_TEXT, PAD = "<|endoftext|>", "<|pad|>"
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>\n{{ message['content'] }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+# GPT-2's pattern with digits one by one; a space before a word of the names' list stands alone, so that a name has the
+# same tokens wherever it is written and copying it means copying ids.
+WORD_EDGE = " (?=(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z]))"
+PIECES = r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
+WHOLE_WORDS = (*WORDS, "exit", "panic")
+
+SHORT_TOKENS, LONG_TOKENS, LONG_FROM = 512, 1536, 0.45  # row length, and from which share of the run the long one
+BLOCK_DOCUMENTS = 192  # documents that are packed together
+ENVIRONMENT_WEIGHT = 0.2  # loss weight of what the shell or the user wrote
+TOKENIZER_DOCUMENTS = 1500
+CHECKPOINT_SECONDS = 120.0
+EVAL_SEED = 1_000_003  # corpus seed of the report's held-out documents
+
+
+def main(
+    *,
+    out: Path,
+    tokens: int,
+    max_seconds: float | None,
+    seed: int,
+    threads: int,
+    vocab_size: int,
+    hidden: int,
+    layers: int,
+    batch_tokens: int,
+    lr: float,
+    matrix_lr: float,
+    eval_documents: int,
+    redo: bool,
+) -> int:
+    """Train, evaluate and write the base."""
+    flags = {name: value for name, value in locals().items() if name not in ("out", "redo", "threads")}
+    manifest = stage.begin(out, stage="make_base", flags=flags, redo=redo)
+    recipe_path = out / "recipe.json"
+    if recipe_path.exists():
+        stage.finish(out, manifest, ids=[], counts={"tokens": json.loads(recipe_path.read_text())["tokens"]})
+        stage.report({"out": str(out), "already_made": True})
+        return stage.DONE
+
+    import torch
+    from transformers import PreTrainedTokenizerFast
+
+    torch.set_num_threads(threads)
+    torch.manual_seed(seed)
+    if not (out / "tokenizer.json").exists():
+        make_tokenizer(seed, vocab_size).save_pretrained(out)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(out)
+    model = new_model(len(tokenizer), tokenizer, hidden, layers)
+    seen = train(
+        model, tokenizer, out=out, tokens=tokens, max_seconds=max_seconds, seed=seed,
+        batch_tokens=batch_tokens, lr=lr, matrix_lr=matrix_lr,
+    )  # fmt: skip
+    model.half().save_pretrained(out)
+    exact = evaluate(model.float(), tokenizer, eval_documents)
+    recipe = {
+        "command": shlex.join(["python", *sys.argv]),
+        "git_commit": stage.git_commit(),
+        "flags": flags,
+        "threads": threads,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "model_sha256": sha256((out / "model.safetensors").read_bytes()),
+        "exact_commands": exact,
+        **seen,
+    }
+    write_json(recipe_path, recipe)
+    (out / ".checkpoint.pt").unlink(missing_ok=True)
+    stage.finish(out, manifest, ids=[], counts={"tokens": seen["tokens"], "documents": seen["documents"]})
+    stage.report({"out": str(out), "exact_commands": exact["all"]["rate"], "seconds": seen["seconds"], **flags})
+    return stage.DONE
+
+
+# --- tokenizer -----------------------------------------------------------------------------------------------------
+
+
+def make_tokenizer(seed: int, vocab_size: int) -> Any:
+    """A byte-level BPE tokenizer for the corpus: digits one by one, each word of the names' list whole.
+
+    `ignore_merges` lets a piece that is in the vocabulary be one token without merges that lead to it.
+    """
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(WORD_EDGE), "isolated"),
+            pre_tokenizers.Split(Regex(PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size - len(WHOLE_WORDS) - len(MARKERS) - 2,
+        min_frequency=20,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    listed = re.compile(WORD_EDGE.strip().removeprefix("(?=").replace(")(?!", ")(?!", 1)[:-1])
+    texts = (message.content for i in range(TOKENIZER_DOCUMENTS) for message in corpus.document(seed, i).messages)
+    backend.train_from_iterator((listed.sub("0", text) for text in texts), trainer)
+    parts = json.loads(backend.to_str())
+    vocabulary = parts["model"]["vocab"]
+    for word in WHOLE_WORDS:
+        vocabulary.setdefault(word, len(vocabulary))
+    parts["model"]["ignore_merges"] = True
+    backend = Tokenizer.from_str(json.dumps(parts))
+    backend.add_tokens([AddedToken(marker, special=False, normalized=False) for marker in MARKERS])
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=backend, eos_token=END_OF_TEXT, pad_token=PAD, clean_up_tokenization_spaces=False,
+        model_max_length=4096,
+    )  # fmt: skip
+    fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+# --- corpus to rows ------------------------------------------------------------------------------------------------
+
+
+def encode(document: corpus.Document, renderer: Renderer) -> tuple[list[int], list[float]]:
+    """The ids of a document, end of text included, and the loss weight of each."""
+    if document.plain:
+        ids = list(renderer.tokenizer(document.messages[0].content)["input_ids"])
+        weights = [document.weight] * len(ids)
+    else:
+        encoded = renderer.encode(document.messages)
+        ids = encoded.token_ids
+        weights = [document.weight if mask else ENVIRONMENT_WEIGHT for mask in encoded.mask]
+    return [*ids, renderer.tokenizer.eos_token_id], [*weights, ENVIRONMENT_WEIGHT]
+
+
+def rows(seed: int, block: int, length: int, renderer: Renderer, counts: Counter[str]) -> list[Any]:
+    """The documents of a block packed into rows of `length` tokens: arrays of (ids, weights), padded with weight 0.
+
+    Each document goes, longest first, into the fullest row that still holds it; a longer one is cut.
+    """
+    packed: list[tuple[list[int], list[float]]] = []
+    encoded = []
+    for index in range(block * BLOCK_DOCUMENTS, (block + 1) * BLOCK_DOCUMENTS):
+        document = corpus.document(seed, index)
+        ids, weights = encode(document, renderer)
+        encoded.append((ids[:length], weights[:length]))
+        counts.update([document.kind, "documents", *document.archetypes])
+        counts["cut"] += len(ids) > length
+    for ids, weights in sorted(encoded, key=lambda row: -len(row[0])):
+        fitting = [row for row in packed if len(row[0]) + len(ids) <= length]
+        if fitting:
+            row = max(fitting, key=lambda row: len(row[0]))
+            row[0].extend(ids)
+            row[1].extend(weights)
+        else:
+            packed.append((ids, weights))
+    pad = renderer.tokenizer.pad_token_id
+    full = [(ids + [pad] * (length - len(ids)), weights + [0.0] * (length - len(ids))) for ids, weights in packed]
+    random.Random(f"rows/{seed}/{block}").shuffle(full)
+    return full
+
+
+def batches(
+    seed: int, start: int, batch_tokens: int, renderer: Renderer, counts: Counter[str], place: dict[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Ids and weights as tensors (B, T) from block `start` on; `place` holds the row length to use and the block.
+
+    Rows that do not fill a batch at a block's end are left for the next one.
+    """
+    import torch
+
+    kept: list[Any] = []
+    for block in range(start, sys.maxsize):
+        place["block"], length = block, place["length"]
+        kept = [row for row in kept if len(row[0]) == length] + rows(seed, block, length, renderer, counts)
+        size = max(1, batch_tokens // length)
+        while len(kept) >= size:
+            chosen, kept = kept[:size], kept[size:]
+            yield torch.tensor([ids for ids, _ in chosen]), torch.tensor([weights for _, weights in chosen])
+
+
+# --- training ------------------------------------------------------------------------------------------------------
+
+
+def new_model(vocabulary: int, tokenizer: Any, hidden: int, layers: int) -> Any:
+    """A Llama with random weights, eight query heads on two key-value heads, tied embeddings, context 4096."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=hidden,
+        intermediate_size=hidden * 21 // 8,
+        num_hidden_layers=layers,
+        num_attention_heads=8,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    model = LlamaForCausalLM(config)
+    ends = [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|end|>")]
+    model.generation_config.update(eos_token_id=ends, pad_token_id=tokenizer.pad_token_id, do_sample=False)
+    return model
+
+
+def optimizers(model: Any, lr: float, matrix_lr: float) -> list[Any]:
+    """Muon for the matrices inside the blocks, AdamW for embeddings and norms."""
+    import torch
+
+    matrices = [value for name, value in model.named_parameters() if value.ndim == 2 and ".layers." in name]
+    chosen = {id(value) for value in matrices}
+    rest = [value for value in model.parameters() if id(value) not in chosen]
+    return [
+        torch.optim.Muon(matrices, lr=matrix_lr, weight_decay=0.05, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=lr, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+
+
+def train(
+    model: Any,
+    tokenizer: Any,
+    *,
+    out: Path,
+    tokens: int,
+    max_seconds: float | None,
+    seed: int,
+    batch_tokens: int,
+    lr: float,
+    matrix_lr: float,
+) -> dict[str, Any]:
+    """Train in place; what was seen comes back. Resumes from <out>/.checkpoint.pt and writes it every two minutes.
+
+    The schedule (short warm-up, cosine to a thirtieth) follows the share of tokens or of seconds, whichever is ahead.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    torch.set_float32_matmul_precision("medium")
+    renderer, counts, checkpoint = Renderer(tokenizer), Counter[str](), out / ".checkpoint.pt"
+    steppers = optimizers(model, lr, matrix_lr)
+    base_lrs = [group["lr"] for stepper in steppers for group in stepper.param_groups]
+    done, before, block, step = 0, 0.0, 0, 0
+    if checkpoint.exists():
+        state = torch.load(checkpoint, weights_only=True)
+        model.load_state_dict(state["model"])
+        for stepper, saved in zip(steppers, state["steppers"], strict=True):
+            stepper.load_state_dict(saved)
+        done, before, block, step = state["place"]
+        counts.update(state["counts"])
+        print(f"make_base goes on at {done} tokens, {before:.0f} s", file=sys.stderr)
+    started = saved_at = time.monotonic()
+    share = max(done / tokens, before / (max_seconds or math.inf))
+    place = {"length": LONG_TOKENS if share >= LONG_FROM else SHORT_TOKENS, "block": block}
+    running, log = [], out / "log_history.jsonl"
+    model.train()
+    for ids, weights in batches(seed, block, batch_tokens, renderer, counts, place):
+        seconds = before + time.monotonic() - started
+        share = max(done / tokens, seconds / (max_seconds or math.inf))
+        if share >= 1.0:
+            break
+        place["length"] = LONG_TOKENS if share >= LONG_FROM else SHORT_TOKENS
+        factor = min(1.0, (step + 1) / 40) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * share)))
+        groups = [group for stepper in steppers for group in stepper.param_groups]
+        for group, base_lr in zip(groups, base_lrs, strict=True):
+            group["lr"] = base_lr * factor
+        total = weights[:, 1:].sum()
+        value = 0.0
+        for part in range(0, len(ids), max(1, 4096 // ids.shape[1])):
+            piece = slice(part, part + max(1, 4096 // ids.shape[1]))
+            with torch.autocast("cpu", torch.bfloat16):
+                logits = model(input_ids=ids[piece, :-1], use_cache=False).logits  # (B, T, V)
+            losses = cross_entropy(logits.float().flatten(0, 1), ids[piece, 1:].flatten(), reduction="none")
+            loss = (losses * weights[piece, 1:].flatten()).sum() / total
+            loss.backward()
+            value += loss.item()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for stepper in steppers:
+            stepper.step()
+            stepper.zero_grad(set_to_none=True)
+        done, step = done + ids.numel(), step + 1
+        running.append(value)
+        if step % 20 == 0:
+            row = {
+                "step": step, "tokens": done, "loss": round(sum(running) / len(running), 4), "lr": round(factor, 4),
+                "grad_norm": round(float(norm), 3), "seconds": round(seconds, 1), "row_tokens": ids.shape[1],
+            }  # fmt: skip
+            with log.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
+            speed = (done / (seconds + 1e-9)) if not before else 0
+            print(f"make_base {share:.1%} {json.dumps(row)} {speed:.0f} tokens/s", file=sys.stderr, flush=True)
+            running.clear()
+        if time.monotonic() - saved_at > CHECKPOINT_SECONDS:
+            saved_at = time.monotonic()
+            state = {
+                "model": model.state_dict(), "steppers": [stepper.state_dict() for stepper in steppers],
+                "place": (done, seconds, place["block"] + 1, step), "counts": dict(counts),
+            }  # fmt: skip
+            torch.save(state, checkpoint.with_suffix(".tmp"))
+            checkpoint.with_suffix(".tmp").replace(checkpoint)
+    counted = {key: counts.pop(key) for key in ("documents", "cut")}
+    kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
+    return {
+        "tokens": done, "steps": step, "seconds": round(before + time.monotonic() - started, 1), **counted,
+        "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
+    }  # fmt: skip
+
+
+# --- report --------------------------------------------------------------------------------------------------------
+
+
+def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
+    """Exact commands on fresh documents: per archetype and in all, n, exact, rate (None where n is 0).
+
+    A command counts as exact when the likeliest token is the right one at each of its places and at its end marker:
+    greedy decoding from that context would write it. Looks at files are not counted.
+    """
+    import torch
+
+    renderer, table = Renderer(tokenizer), {}
+    model.eval()
+    for archetype in [name for name in ARCHETYPES if name in templates.SHAPES]:
+        hits = total = 0
+        for index in range(documents):
+            document = corpus.document(EVAL_SEED, index, archetype)
+            encoded = renderer.encode(document.messages)
+            ids = torch.tensor([encoded.token_ids])
+            with torch.inference_mode():
+                best = model(input_ids=ids, use_cache=False).logits[0].argmax(-1)
+            right: list[bool] = (best[:-1] == ids[0, 1:]).tolist()
+            commands = [message.content for message in document.messages if message.role == "assistant"]
+            for command, (start, end) in zip(commands, encoded.spans, strict=True):
+                if command not in document.solutions:
+                    continue
+                inside = [at for at, (a, b) in enumerate(encoded.offsets) if start <= a and b <= end and b > a]
+                total += 1
+                hits += int(all(right[at - 1] for at in inside))
+        table[archetype] = {"n": total, "exact": hits, "rate": round(hits / total, 3) if total else None}
+    total, hits = sum(row["n"] for row in table.values()), sum(row["exact"] for row in table.values())
+    return {"all": {"n": total, "exact": hits, "rate": round(hits / total, 3) if total else None}, **table}
+
+
+def parser() -> ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="directory of the base")
+    parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the run (default %(default)s tokens)")
+    parser.add_argument("--max-seconds", type=float, help="end the schedule by then, if --tokens does not before")
+    parser.add_argument("--seed", type=int, default=0, help="of corpus and weights (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="of torch (default %(default)s)")
+    parser.add_argument("--vocab-size", type=int, default=2048, help="at most so many tokens (default %(default)s)")
+    parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
+    parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, default=8192, help="per step (default %(default)s)")
+    parser.add_argument("--lr", type=float, default=4e-3, help="AdamW, embeddings and norms (default %(default)s)")
+    parser.add_argument("--matrix-lr", type=float, default=4e-3, help="Muon, block matrices (default %(default)s)")
+    parser.add_argument("--eval-documents", type=int, default=6, help="per archetype, held out (default %(default)s)")
+    parser.add_argument("--redo", action="store_true", help="empty --out and start over")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
