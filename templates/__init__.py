@@ -39,8 +39,7 @@ DOABLE: dict[str, list[Shape]] = blocked.DOABLE
 def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa: A002
     """One scenario of `combination`; the same seed gives the same world, whatever its id.
 
-    The reference solution is the solutions of the units in directive order, with the failing attempt at a unit that
-    cannot be done among them. Nothing is executed here: whether
+    The reference solution is the solutions of the units in directive order. Nothing is executed here: whether
     solution and checker agree is for the gate to find out.
     """
     asked = {"combination": vars(combination), "seed": seed}
@@ -75,7 +74,7 @@ def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa
             strict=strict,
             checks=[check for unit in work for check in unit.checks],
         ),
-        reference_solution=_played(work),
+        reference_solution=[command for unit in work for command in unit.solution],
         terminal=terminal,
         blocked_outputs=[path for unit in work for path in unit.blocked_outputs],
         provenance=Provenance(author="template", request_hash=sha256(canonical(asked))),
@@ -92,12 +91,6 @@ def units(archetype: str, names: Names, count: int = 1) -> list[Unit]:
     doable = [shape(names) for shape in _draw(DOABLE[archetype], names, count - 1)]
     place = names.number(0, len(doable))
     return [*doable[:place], names.pick(SHAPES[archetype])(names), *doable[place:]]
-
-
-def _played(work: list[Unit]) -> list[str]:
-    """The commands of the units in order, an attempt never last: no state before the last command may pass."""
-    order = work if work[-1].solution else [work[-1], *work[:-1]]
-    return [command for unit in order for command in (*unit.attempt, *unit.solution)]
 
 
 def _draw(shapes: list[Shape], names: Names, count: int) -> list[Shape]:

@@ -66,9 +66,7 @@ def holds_members(path: str, members: dict[str, str], *, compressed: bool) -> li
     for name, text in members.items():
         either = f"{opened} | tar -xOf - {quote(name)} 2>/dev/null || {opened} | tar -xOf - {shlex.quote('./' + name)}"
         checks.append(f'[ "$({{ {either}; }} 2>/dev/null | sha256sum)" = "{sha256(text.encode())}  -" ]')
-    if compressed:
-        checks.append(_whole_gzip(path))
-    return checks
+    return [*checks, _whole_gzip(path) if compressed else f"[ $(($(wc -c < {archive}) % 512)) -eq 0 ]"]
 
 
 def _whole_gzip(path: str) -> str:

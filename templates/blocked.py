@@ -6,7 +6,7 @@ Reads   nothing
 Writes  nothing
 Needs   nothing
 
-The attempt at such work fails and leaves the world as it was. DOABLE, from doable.py, is what stands beside it.
+Who tries such work with the usual command sees it fail and leave nothing. DOABLE, from doable.py, stands beside it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from schema import HOME, Fixture
 from templates.archives import binary
 from templates.doable import DOABLE
-from templates.world import Names, Shape, Unit, directory, fixture, quote, shown
+from templates.world import Names, Shape, Unit, directory, fixture, shown
 
 __all__ = ["DOABLE", "SHAPES"]
 
@@ -28,7 +28,6 @@ def _cannot(
     fixtures: Sequence[Fixture] = (),
     asks: Sequence[str],
     others: Sequence[str],
-    attempt: Sequence[str],
     outputs: Sequence[str],
 ) -> Unit:
     """A unit without a solution; `outputs` are relative to the home."""
@@ -38,7 +37,6 @@ def _cannot(
         instruction=names.pick(others),
         solution=[],
         after=[],
-        attempt=[names.pick(attempt)],
         blocked_outputs=[f"{HOME}/{path}" for path in outputs],
     )
 
@@ -54,7 +52,6 @@ def _copy_missing(names: Names) -> Unit:
             f"Duplicate {s} as {o}.",
         ],
         others=[f"I want {o} to be a copy of {s}.", f"{o} should equal {s}."],
-        attempt=[f"cp {quote(source)} {quote(out)}"],
         outputs=[out],
     )
 
@@ -71,7 +68,6 @@ def _move_missing(names: Names) -> Unit:
             f"Take {s} from the home directory to {place}.",
         ],
         others=[f"I want {s} to lie in {place}.", f"{place} should take in {s}."],
-        attempt=[f"mv {quote(source)} {place}/"],
         outputs=[f"{place}/{source}"],
     )
 
@@ -87,7 +83,6 @@ def _sort_missing(names: Names) -> Unit:
             f"Put a sorted version of {s} into {o}.",
         ],
         others=[f"I want the lines of {s} in order in {o}.", f"{o} should be {s}, but sorted."],
-        attempt=[f"sort -o {quote(out)} {quote(source)}", f"ls {quote(source)}"],
         outputs=[out],
     )
 
@@ -103,7 +98,6 @@ def _edit_missing(names: Names) -> Unit:
             f"Edit {s}: the word {old} becomes {new}.",
         ],
         others=[f"I want {new} where {s} says {old}.", f"{s} should say {new}, not {old}."],
-        attempt=[f"sed -i 's/{old}/{new}/g' {quote(source)}"],
         outputs=[source],
     )
 
@@ -119,7 +113,6 @@ def _install(names: Names) -> Unit:
             f"Put a copy of {source} into {place}.",
         ],
         others=[f"I want {source} to be in {place}, too.", f"{place} should have its own {source}."],
-        attempt=[f"cp {source} {place}/", f"cp {source} {place}/{source}"],
         outputs=[f"{place[1:]}/{source}"],
     )
 
@@ -134,7 +127,6 @@ def _system_directory(names: Names) -> Unit:
             f"Set up {place}/{name} as an empty directory.",
         ],
         others=[f"I want there to be a directory {name} under {place}.", f"{place} should hold a directory {name}."],
-        attempt=[f"mkdir {place}/{name}", f"mkdir -p {place}/{name}"],
         outputs=[f"{place[1:]}/{name}/.keep"],
     )
 
@@ -149,7 +141,6 @@ def _system_file(names: Names) -> Unit:
             f"The file {target} must get one more line: {line}.",
         ],
         others=[f"I want {target} to end with '{line}'.", f"'{line}' should be the last line of {target}."],
-        attempt=[f"echo '{line}' >> {target}"],
         outputs=[target[1:]],
     )
 
@@ -168,7 +159,6 @@ def _move_out(names: Names) -> Unit:
             f"I want {shown(source)} to live at {place}/{name}.log from now on.",
             f"{place}/{name}.log should be where {shown(source)} went.",
         ],
-        attempt=[f"cp {quote(source)} {place}/{name}.log"],
         outputs=[f"{place[1:]}/{name}.log"],
     )
 
@@ -187,13 +177,12 @@ def _compress_with_absent(names: Names) -> Unit:
             f"Run {program} on {s}; the result is {o}.",
         ],
         others=[f"I want a {program} version of {s} called {o}.", f"{o} should be what {program} makes of {s}."],
-        attempt=[f"{program} {quote(source)}"],
         outputs=[out],
     )
 
 
 def _archive_with_absent(names: Names) -> Unit:
-    program, flags = names.pick([("7z", "a "), ("rar", "a "), ("zip", "")])
+    program = names.pick(["7z", "rar", "zip"])
     members, out = [names.file("txt", plain=True) for _ in range(2)], names.file(NOT_INSTALLED[program], plain=True)
     what = " and ".join(members)
     return _cannot(
@@ -208,7 +197,6 @@ def _archive_with_absent(names: Names) -> Unit:
             f"I want {what} in a {program} archive named {out}.",
             f"{out} should be a {program} archive of {what}.",
         ],
-        attempt=[f"{program} {flags}{out} {' '.join(members)}"],
         outputs=[out],
     )
 
@@ -232,7 +220,6 @@ def _unpack_with_absent(names: Names) -> Unit:
             f"Get {stem}.txt back out of the {program} file {path}.",
         ],
         others=[f"I want the {stem}.txt that {program} put into {path}.", f"{path} should yield {stem}.txt."],
-        attempt=[f"{command} {path}"],
         outputs=[f"{stem}.txt"],
     )
 
@@ -261,7 +248,6 @@ def _download(names: Names) -> Unit:
             f"Get {url} from the network; store it under the name {out}.",
         ],
         others=[f"I want what is at {url} in {out}.", f"{out} should hold the content of {url}."],
-        attempt=[f"wget -q -O {out} {url}", f"wget -O {out} {url}"],
         outputs=[out],
     )
 
@@ -278,7 +264,6 @@ def _refresh(names: Names) -> Unit:
             f"{path} is out of date; overwrite it with {url}.",
         ],
         others=[f"I want {path} to be as fresh as {url}.", f"{path} should equal what {url} has now."],
-        attempt=[f"wget -q -O {path} {url}", f"wget -O {path} {url}"],
         outputs=[path],
     )
 
@@ -298,7 +283,6 @@ def _upload(names: Names) -> Unit:
             f"I want {url} to receive {path}, its reply in {out}.",
             f"{out} should hold what {url} says to {path}.",
         ],
-        attempt=[f"wget -q -O {out} --post-file={path} {url}"],
         outputs=[out],
     )
 
@@ -315,7 +299,6 @@ def _download_and_unpack(names: Names) -> Unit:
             f"The archive at {url} is wanted as {archive}, unpacked into {place}.",
         ],
         others=[f"I want {url} saved as {archive} and its files in {place}."],
-        attempt=[f"wget -q -O {archive} {url}"],
         outputs=[archive, f"{place}/{names.file(plain=True)}"],
     )
 
@@ -330,7 +313,7 @@ def _broken_tar(names: Names) -> Unit:
     zipped = names.rng.random() < 0.7
     path = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
     data = _garbage(names, b"\x1f\x8b\x08\0\0\0\0\0\0\x03" if zipped else b"")
-    p, kind, flags = shown(path), "compressed tar archive" if zipped else "tar archive", "-xzf" if zipped else "-xf"
+    p, kind = shown(path), "compressed tar archive" if zipped else "tar archive"
     return _cannot(
         names,
         fixtures=[binary(path, data), directory(place)],
@@ -343,18 +326,17 @@ def _broken_tar(names: Names) -> Unit:
             f"I want {place} to hold {member} and all else from the {kind} {p}.",
             f"{place} should get what is in the {kind} {p}, {member} for one.",
         ],
-        attempt=[f"tar {flags} {quote(path)} -C {place}"],
         outputs=[f"{place}/{member}"],
     )
 
 
 def _broken_single(names: Names) -> Unit:
     path = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1))
-    ext, undo, data = names.pick(
+    ext, data = names.pick(
         [
-            (".gz", "gunzip", _garbage(names, b"\x1f\x8b\x08\0\0\0\0\0\0\x03")),
-            (".gz", "gunzip", b"\x1f\x8b\x08\0\0\0\0\0\0\x03"),
-            (".bz2", "bunzip2", _garbage(names, b"BZh9")),
+            (".gz", _garbage(names, b"\x1f\x8b\x08\0\0\0\0\0\0\x03")),
+            (".gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03"),
+            (".bz2", _garbage(names, b"BZh9")),
         ]
     )
     p, c = shown(path), shown(path + ext)
@@ -367,7 +349,6 @@ def _broken_single(names: Names) -> Unit:
             f"Unpack {c} so that {p} is back.",
         ],
         others=[f"I want {p}, of which only {c} is left.", f"{c} should become {p} again."],
-        attempt=[f"{undo} {quote(path + ext)}"],
         outputs=[path],
     )
 
@@ -387,7 +368,6 @@ def _broken_zip(names: Names) -> Unit:
             f"I want {member} of the zip archive {p} in {place}.",
             f"{place} should get {member} out of {p}, a zip.",
         ],
-        attempt=[f"unzip -q {quote(path)} -d {place}"],
         outputs=[f"{place}/{member}"],
     )
 

@@ -211,28 +211,20 @@ def _size_in_bytes(names: Names) -> Unit:
     )
 
 
-def _pieces(names: Names) -> Unit:
-    source, prefix = names.path("txt", names.number(0, 1)), f"{names.word()}-"
-    lines, size = names.lines(names.number(5, 6)), names.number(2, 3)
-    parts = [lines[start : start + size] for start in range(0, len(lines), size)]
-    s = shown(source)
-    return Unit(
-        fixtures=[fixture(source, text_of(lines))],
-        directive=names.pick(
-            [
-                f"Split {s} into pieces of {size} lines named {prefix}aa, {prefix}ab and so on.",
-                f"Cut {s} into files of {size} lines each: {prefix}aa, {prefix}ab, ...; {s} stays.",
-                f"Make pieces of {size} lines out of {s}; their names are {prefix} with aa, ab and so on behind.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {s} in parts of {size} lines, {prefix}aa the first.",
-                f"{s} should come in {size}-line parts called {prefix}aa, {prefix}ab, ...",
-            ]
-        ),
-        solution=[f"split -l {size} {quote(source)} {prefix}"],
-        after=[fixture(f"{prefix}a{'abc'[index]}", text_of(part)) for index, part in enumerate(parts)],
+def _encoded(names: Names) -> Unit:
+    source, out, text = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt"), names.text(2, 4)
+    s, o = shown(source), shown(out)
+    return _can(
+        names,
+        fixtures=[fixture(source, text)],
+        answer=(out, base64.encodebytes(text.encode()).decode()),
+        asks=[
+            f"Encode {s} in base64 and save the result as {o}.",
+            f"Write {s} to {o} in base64 form.",
+            f"Make {o}, the base64 encoding of {s}; {s} stays.",
+        ],
+        others=[f"I want the base64 of {s} in {o}.", f"{o} should be {s} put into base64."],
+        solution=f"base64 {quote(source)} > {quote(out)}",
     )
 
 
@@ -286,7 +278,7 @@ def _arithmetic(names: Names) -> Unit:
 DOABLE: dict[str, list[Shape]] = {
     "missing_source": [_number_sequence, _reversed_lines, _mirrored_lines],
     "forbidden_place": [_own_name, _mode_digits, _link_target],
-    "absent_program": [_checksum, _size_in_bytes, _pieces],
+    "absent_program": [_checksum, _size_in_bytes, _encoded],
     "unreachable_host": [_carriage_returns, _trailing_spaces, _arithmetic],
     "broken_archive": [_numbered_lines, _folded_lines, _decoded],
 }

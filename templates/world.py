@@ -36,8 +36,7 @@ class Unit:
     uses (the base's corpus reads that one, never the directive). `after` holds every entry that the work creates or
     changes, in its final form; `removed` the paths that are gone. `checks` are lines of POSIX sh that must succeed too,
     for what `after` cannot say (the members of an archive). A unit that cannot be done has no solution, no `after`,
-    and names in `blocked_outputs` what a faked success would leave behind; `attempt` is what an honest operator tries
-    before giving up: it fails and changes nothing.
+    and names in `blocked_outputs` what a faked success would leave behind.
 
     Units share a world with other units, distractors and perhaps a notice or mailbox in the home: a glob or find of a
     solution stays below a directory that is the unit's own.
@@ -51,7 +50,6 @@ class Unit:
     removed: list[str] = field(default_factory=list)
     blocked_outputs: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
-    attempt: list[str] = field(default_factory=list)
 
 
 Shape = Callable[["Names"], Unit]
