@@ -16,7 +16,7 @@ import secrets
 import shlex
 import tarfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -446,7 +446,19 @@ def run(
 
 def verify(tree: Sequence[TreeEntry], checker: str, *, timeout_seconds: float = 30.0, image: str = IMAGE) -> Check:
     """Lay a tree in a fresh clean container and run the checker on it, as `Session.verify` would."""
-    lifetime = timeout_seconds + ENGINE_SECONDS
+    with bench(image=image) as check:
+        return check(tree, checker, timeout_seconds)
+
+
+@contextmanager
+def bench(*, image: str = IMAGE) -> Iterator[Callable[[Sequence[TreeEntry], str, float], Check]]:
+    """A clean container for many trees, one after the other, when a container for each would cost too much.
+
+    Before each tree every process in it is killed and HOME and /tmp are emptied; nothing else in it can be written.
+    Calls take a tree, a checker and the checker's limit in seconds, and raise SandboxError when it dies.
+    """
+    lifetime = LIFETIME_SECONDS
+    used = False
     with owned("container", "volume") as (name, volume):
         with engine_call(f"boot {name}"):
             mounts = [
@@ -455,9 +467,31 @@ def verify(tree: Sequence[TreeEntry], checker: str, *, timeout_seconds: float = 
             ]
             command = ["/bin/busybox", "sleep", f"{lifetime:g}"]
             create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=True)
-            if tree and not api().put_archive(name, "/run/operator", _archive(tree)):
-                raise SandboxError(f"{name}: the engine did not take the tree")
-        return _check(name, checker, timeout_seconds)
+
+        def check(tree: Sequence[TreeEntry], checker: str, timeout_seconds: float) -> Check:
+            nonlocal used
+            with engine_call(f"lay a tree in {name}"):
+                if used:
+                    _clear(name)
+                used = True
+                if tree and not api().put_archive(name, "/run/operator", _archive(tree)):
+                    raise SandboxError(f"{name}: the engine did not take the tree")
+            return _check(name, checker, timeout_seconds)
+
+        yield check
+
+
+def _clear(container: str) -> None:
+    """Kill every process but PID 1 and empty what can be written. Raises SandboxError when that fails."""
+    script = "kill -9 -1 2>/dev/null; exec find /run/operator /tmp -mindepth 1 -maxdepth 1 -exec rm -rf {} +"
+    out = Output(2048)
+    process = Process(container, ["/usr/bin/env", "-i", "/usr/bin/dash", "-c", script], user="0:0", workdir="/")
+    try:
+        ended = process.pump(out.take, time.monotonic() + ENGINE_SECONDS)
+        if ended is None or process.exit_code() != 0:
+            raise SandboxError(f"{container} cannot be cleared: {out.text()}")
+    finally:
+        process.close()
 
 
 def main(*, action: Literal["reap"]) -> int:
