@@ -21,6 +21,7 @@ from pathlib import PurePosixPath
 
 from operators import Move, Tokens
 from schema import HOME, Message, OperatorInfo, Scenario
+from verdicts import terminal_of
 
 LOOKS: dict[str, float] = {  # what is typed first where the login shows no announcement
     "ls": 0.46,
@@ -29,11 +30,25 @@ LOOKS: dict[str, float] = {  # what is typed first where the login shows no anno
     "ls; env": 0.08,
     "pwd": 0.05,
     "ls -a": 0.04,
-    "printenv": 0.03,
     "cat /etc/motd": 0.02,
     "id": 0.02,
 }
 SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and somebody looks around all the same
+ABSENT = re.compile(
+    r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
+)
+TROUBLE = re.compile(
+    r"not found|No such file|denied|Read-only|bad address|can't|cannot|corrupt|short read|invalid|unexpected|error"
+    r"|magic|failed|not (?:a |an |in )?(?:gzip|bzip2|tar|zip)|unreachable|timed out"
+)
+ARCHIVE_TESTS = {  # how an archive is looked into without unpacking it, by ending; the first that fits
+    ".tar.gz": "tar -tzf",
+    ".tgz": "tar -tzf",
+    ".tar": "tar -tf",
+    ".gz": "gunzip -t",
+    ".bz2": "bunzip2 -t",
+    ".zip": "unzip -l",
+}
 PATH = re.compile(r"'([^'\n]+)'|(?<![\w./-])((?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z0-9]+|/?(?:[\w.-]+/)+[\w.-]*[\w-])")
 
 
@@ -42,18 +57,21 @@ class ReferenceOperator:
 
     def __init__(self) -> None:
         self.seed = 0
-        self.screen = ""
-        self.last = ""
+        self.screen = ""  # everything shown so far
+        self.last = ""  # what the last command printed
+        self.failure: tuple[str, str] | None = None
 
     def begin(self, scenario: Scenario, seed: int) -> None:
         """Start a session of `scenario`."""
         self.scenario, self.seed = scenario, seed
+        self.failure = None
         self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
         self.plan = self._play()
 
     def command(self, messages: Sequence[Message]) -> Move:
         """The next command, given what the screen has shown so far."""
         self.screen = "\n".join(message.content for message in messages if message.role == "user")
+        self.last = messages[-2].content if messages[-2].role == "user" else ""
         return Move(next(self.plan))
 
     def info(self) -> OperatorInfo:
@@ -97,7 +115,7 @@ class ReferenceOperator:
         looks += self.rng.choice([["ls", "env"], ["ls", "env"], ["ls -la", "env"]])
         done: set[str] = set()
         for look in looks:
-            words = {"env" if word == "printenv" else word for word in re.split(r"[ ;]+", look)} & {"ls", "env"}
+            words = set(re.split(r"[ ;]+", look)) & {"ls", "env"}
             if words and words <= done:
                 continue
             done |= words
@@ -162,14 +180,25 @@ class ReferenceOperator:
     def _work(self) -> Iterator[str]:
         """The reference solution: mostly one command a turn, at times several."""
         commands = self.scenario.reference_solution
+        if self.scenario.terminal == "panic":
+            for command in commands:
+                yield command
+                self._note_failure(command)
+            return
         style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
-        plain = all("\n" not in command and not command.rstrip().endswith(("&", ";", "\\")) for command in commands)
-        if style == "one" or not plain or any("#" in command for command in commands):
+        plain = not any("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\" for command in commands)
+        if style == "one" or not plain:
             yield from commands
         elif style == "lines":
             yield from ("\n".join(commands[start : start + 4]) for start in range(0, len(commands), 4))
         else:
             yield from ("; ".join(commands[start : start + 2]) for start in range(0, len(commands), 2))
+
+    def _note_failure(self, command: str) -> None:
+        """Remember the command that the screen has just called impossible, and why."""
+        lines = [line for line in self.last.splitlines() if TROUBLE.search(line)]
+        if lines:
+            self.failure = (command, lines[0])
 
     def _look_after(self) -> Iterator[str]:
         commands = self.scenario.reference_solution
@@ -179,27 +208,64 @@ class ReferenceOperator:
         yield f"cat {_word(written[1])}" if written and not written[1].startswith("/dev/") else "ls"
 
     def _give_up(self) -> Iterator[str]:
-        """See for oneself that the blocked directive cannot be done, then say what is missing."""
-        attempt, reason = obstacle(self.scenario)
-        if attempt and self.rng.random() < 0.8:
+        """Try the directive that cannot be done, unless the solution did, then say what is missing."""
+        if self.failure is None and (attempts := harmless_attempts(self.scenario)):
+            attempt = self.rng.choice(attempts)
             yield attempt
-        yield f"panic {reason}"
+            self._note_failure(attempt)
+        reason = obstacle(self.scenario, *self.failure) if self.failure else ""
+        said = terminal_of(f"panic {reason}")
+        yield f"panic {reason}" if said and said.reason else "panic one directive cannot be carried out"
 
 
-def obstacle(scenario: Scenario) -> tuple[str | None, str]:
-    """What stands in the way of a blocked scenario: a harmless command that shows it, and what to say of it.
+def obstacle(scenario: Scenario, command: str, line: str) -> str:
+    """What to say of a directive whose `command` failed with the message `line`: short, and with its name in it."""
+    words = shlex.split(command, posix=True)
+    archive = next((word for word in words if word.endswith(tuple(ARCHIVE_TESTS))), None)
+    address = re.search(r"https?://([\w.-]+)", command)
+    place = re.search(r"(?<![\w.])/\w[\w./-]*", command)
+    if line.endswith("not found"):
+        return f"not found: {words[0]}"
+    if scenario.task == "broken_archive" and archive:
+        return f"damaged: {archive.removeprefix('./')}"
+    if scenario.task == "unreachable_host" and address:
+        return f"cannot reach: {address[1]}"
+    if scenario.task == "forbidden_place" and place:
+        return f"cannot write: {place[0]}"
+    named = next((word for word in words[1:] if word in line and not word.startswith("-")), None)
+    if "No such file" in line and named:
+        return f"no such file: {named.removeprefix('./')}"
+    return line.strip()
 
-    Both are made of words of the directives. The command reads or is refused; it never leaves anything behind.
-    """
+
+def harmless_attempts(scenario: Scenario) -> list[str]:
+    """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind."""
+    text = "\n".join(scenario.directives)
+    named = [match[1] or match[2] for match in PATH.finditer(text)]
+    if scenario.task == "missing_source" and (path := _missing_path(scenario, named)):
+        return [f"ls {_word(path)}", f"cat {_word(path)}"]
+    if scenario.task == "forbidden_place" and (match := re.search(r"(?<![\w.])/\w[\w./-]*\w", text)):
+        return [f"touch {match[0]}"]
+    if scenario.task == "absent_program" and (match := ABSENT.search(text)):
+        return [f"{match[0]} --help"]
+    if scenario.task == "unreachable_host" and (match := re.search(r"https?://[\w./-]*\w", text)):
+        return [f"wget -q -O - {match[0]}"]
+    if scenario.task == "broken_archive":
+        for path in named:
+            test = next((test for ending, test in ARCHIVE_TESTS.items() if path.endswith(ending)), None)
+            if test and not any(path in command for command in scenario.reference_solution):
+                return [f"{test} {_word(path)}"]
+    return []
+
+
+def _missing_path(scenario: Scenario, named: Sequence[str]) -> str | None:
+    """The path of a directive that is neither there nor made by the solution; one that is only read comes first."""
     known = {fixture.path.removeprefix(HOME + "/") for fixture in scenario.world_fixtures()}
     known |= {str(parent) for path in known for parent in PurePosixPath(path).parents}
-    faked = {path.removeprefix(HOME + "/") for path in scenario.blocked_outputs}
     work = "\n".join(scenario.reference_solution)
-    named = [match[1] or match[2] for text in scenario.directives for match in PATH.finditer(text)]
-    for path in named:
-        if path not in known and path not in faked and path not in work and f"{HOME}/{path}" not in faked:
-            return f"ls {_word(path)}", f"no such file: {path}"
-    return None, "one directive cannot be carried out"
+    faked = {path.removeprefix(HOME + "/") for path in scenario.blocked_outputs}
+    missing = [path for path in named if path not in known and path not in work]
+    return next((path for path in missing if path not in faked), missing[0] if missing else None)
 
 
 def _word(path: str) -> str:
