@@ -1,4 +1,4 @@
-"""Drive the shell: an endpoint, a local model or the reference solution; and load models in one way.
+"""Drive the shell: an endpoint or a local model picks each command.
 
     operator = EndpointOperator.from_environment()
     operator.begin(scenario, seed=1)
@@ -17,25 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from models import adapter_hash, check_model, hold, load_model, model_hash, release
+from models import adapter_hash
 from schema import BadInputError, Message, OperatorInfo, Scenario
 from stage import env
-
-__all__ = [
-    "SCAFFOLD",
-    "CancelledError",
-    "ContextFullError",
-    "EndpointOperator",
-    "LocalOperator",
-    "Move",
-    "Operator",
-    "OperatorError",
-    "check_model",
-    "hold",
-    "load_model",
-    "model_hash",
-    "release",
-]
 
 OLLAMA_URL = "http://localhost:11434/v1"
 SCAFFOLD = """\

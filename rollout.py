@@ -16,22 +16,23 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError as FutureCancelledError
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Any, Self
 
 import dashdocker
-import operators
 import stage
 from models import DTYPES, adapter_hash, check_model, load_model, model_hash
-from operators import ContextFullError, EndpointOperator, LocalOperator, Operator, OperatorError
+from operators import CancelledError, ContextFullError, EndpointOperator, LocalOperator, Operator, OperatorError
 from reference import ReferenceOperator
 from render import Renderer, Wire, opening, session_messages, start_prompt
 from schema import VOIDED, BadInputError, Outcome, Scenario, Step, Trajectory, read_record, read_scenarios, write_record
 from verdicts import judge, terminal_of
 
 FAILURES_IN_A_ROW = 3
+STOP_SECONDS = 3.0  # what a rollout under way gets to leave its sandbox after an interrupt
 Job = tuple[Scenario, int]
 
 
@@ -102,7 +103,13 @@ def main(
 
         def play(job: Job) -> Trajectory:
             return run_episode(
-                make(), job[0], sample=job[1], seed=seed, max_steps=max_steps, timeout_seconds=timeout_seconds
+                make(),
+                job[0],
+                sample=job[1],
+                seed=seed,
+                max_steps=max_steps,
+                timeout_seconds=timeout_seconds,
+                cancelled=cancelled,
             )
 
         done |= play_all(play, todo, out, workers, cancelled)
@@ -170,30 +177,73 @@ def play_all(
 ) -> dict[str, Trajectory]:
     """Play the jobs, at most `workers` at once, writing each record as it ends.
 
-    Stops early, leaving the rest unplayed, when several rollouts in a row failed on the operator's side. On Ctrl-C the
-    rollouts under way are dropped and their containers removed.
+    Stops early, leaving the rest unplayed, when several rollouts in a row failed on the operator's side. On Ctrl-C (and
+    when `play` raises) the rollouts under way are dropped and every container of this process is removed.
     """
     done: dict[str, Trajectory] = {}
     failures = 0
-    pool = ThreadPoolExecutor(max_workers=workers)
-    futures: list[Future[Trajectory]] = [pool.submit(play, job) for job in todo]
+    waiting: SimpleQueue[Job] = SimpleQueue()
+    ended: SimpleQueue[_Ended] = SimpleQueue()
+    for job in todo:
+        waiting.put(job)
+
+    def work() -> None:
+        while not cancelled.is_set() and not waiting.empty():
+            with _Ended(ended) as end:
+                end.trajectory = play(waiting.get_nowait())
+
+    # Daemons: an interrupt does not wait for an endpoint's answer.
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(todo)))]
+    for thread in threads:
+        thread.start()
     try:
         with stage.progress(len(todo), "rollout") as bar:
-            for future in as_completed(futures):
-                try:
-                    trajectory = future.result()
-                except FutureCancelledError:
+            while any(thread.is_alive() for thread in threads) or not ended.empty():
+                if (trajectory := _next(ended)) is None or trajectory.outcome == "cancelled":
                     continue
                 write_record(out, trajectory)
                 done[trajectory.id] = trajectory
                 bar.record(trajectory.id, "kept" if trajectory.kept else "; ".join(trajectory.reasons))
                 failures = failures + 1 if trajectory.outcome == "operator_failed" else 0
                 if failures >= max(FAILURES_IN_A_ROW, workers):
-                    pool.shutdown(wait=False, cancel_futures=True)
+                    cancelled.set()
     finally:
-        cancelled.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        if any(thread.is_alive() for thread in threads):
+            cancelled.set()
+            dashdocker.remove_all()
+            for thread in threads:
+                thread.join(STOP_SECONDS)
+            dashdocker.remove_all()  # of one that was being started the first time
     return done
+
+
+@dataclass
+class _Ended:
+    """A rollout's end, put on `queue` when the `with` block is left: its trajectory, or what it raised."""
+
+    queue: "SimpleQueue[_Ended]"
+    trajectory: Trajectory | None = None
+    error: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if not isinstance(error, Empty):  # another thread took the last job
+            self.error = error
+            self.queue.put(self)
+        return True
+
+
+def _next(ended: "SimpleQueue[_Ended]") -> Trajectory | None:
+    """The next trajectory; None when none came for a while. Raises what the rollout raised."""
+    try:
+        end = ended.get(timeout=0.2)
+    except Empty:
+        return None
+    if end.error is not None:
+        raise end.error
+    return end.trajectory
 
 
 def run_episode(
@@ -204,15 +254,16 @@ def run_episode(
     seed: int,
     max_steps: int,
     timeout_seconds: float,
+    cancelled: threading.Event | None = None,
 ) -> Trajectory:
     """One session in a fresh container: act, verify, record.
 
     The record's seed depends on `seed`, the scenario and the sample alone. Nothing of the world's is raised: a broken
     sandbox or operator becomes the outcome. The checker runs once the session is over, whatever ended it, unless the
-    attempt is void.
+    attempt is void. Once `cancelled` is set the session ends before its next command, as `cancelled`.
     """
     record_seed = random.Random(f"{seed}/{scenario.id}/{sample}").getrandbits(63)
-    played = Played()
+    played = Played(cancelled or threading.Event())
     error: str | None = None
     verified = False
     shell: dashdocker.Session | None = None
@@ -230,7 +281,8 @@ def run_episode(
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output
     except dashdocker.SandboxError as failure:
-        outcome, error, verified = "sandbox_failed", str(failure), False
+        outcome = "cancelled" if played.cancelled.is_set() else "sandbox_failed"
+        error, verified = str(failure), False
     verdict = judge(
         expected=scenario.terminal,
         commands=[command for command, _ in played.turns],
@@ -262,12 +314,13 @@ def run_episode(
     )
 
 
+@dataclass
 class Played:
     """What a session has come to so far: (command, output) turns, and the steps that ran."""
 
-    def __init__(self) -> None:
-        self.turns: list[tuple[str, str | None]] = []
-        self.steps: list[Step] = []
+    cancelled: threading.Event
+    turns: list[tuple[str, str | None]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
 
 def act(
@@ -285,11 +338,13 @@ def act(
     """
     messages = [*opening(scenario), *start_prompt()]
     for _ in range(max_steps):
+        if played.cancelled.is_set():
+            return "cancelled", None
         try:
             command = operator.command(messages).text
         except OperatorError as failure:
             return "operator_failed", str(failure)
-        except operators.CancelledError:
+        except CancelledError:
             return "cancelled", None
         except ContextFullError as full:
             return "context_full", str(full)
