@@ -8,7 +8,9 @@ Needs   a Docker engine
 
 Cheap checks of the text come first, then real containers in order of cost; the first gate that fails ends it and its
 reason is exact enough to repair the scenario by. A sandbox that breaks decides nothing: SandboxError comes through.
-The gate plays the solution through `session()` step by step, which is what a rollout does.
+The gate plays the solution through `session()` step by step, which is what a rollout does. The untouched world, each
+run of the solution and each state after a prefix of it is checked in a clean container of its own; the many spoilt and
+faked worlds of one scenario share a fresh one, emptied of files and processes before each.
 """
 
 import re
@@ -18,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import stage
-from dashdocker import Check, SandboxError, Session, TreeEntry, preflight, session, tree_of, verify
+from dashdocker import Check, SandboxError, Session, TreeEntry, bench, preflight, session, tree_of, verify
 from operators import SCAFFOLD
 from schema import HOME, Scenario, Step, read_record
 from taxonomy import ARCHETYPES, DIFFICULTIES
@@ -41,6 +43,9 @@ class GateResult:
     gate: str | None = None
     reason: str | None = None
     findings: dict[str, Any] = field(default_factory=dict)
+
+
+CheckTree = Callable[[list[TreeEntry]], Check]
 
 
 class RejectedError(Exception):
@@ -195,6 +200,7 @@ class _Trial:
             findings,
         )
         self.fixtures = scenario.world_fixtures()
+        self.findings["containers"] = 0
         self.untouched = tree_of(self.fixtures)
         self.refused: list[list[TreeEntry]] = []  # trees that the checker is known to refuse
 
@@ -208,44 +214,41 @@ class _Trial:
             last = self.scenario.reference_solution[count - 1]
             self.must_fail("prefixes", snapshot, f"the state after the first {count} commands (up to {last!r})")
         self.findings["prefixes"] = len(snapshots) - 1
-        self.must_pass(solved)
-        count = 0
-        for what, tree in mutations(self.untouched, solved):
-            self.must_fail("mutations", tree, f"the solved world with {what}")
-            count += 1
-        self.findings["mutations"] = count
-        if not count and not any(path for path in outputs):
-            raise RejectedError("mutations", "the solution neither creates nor changes anything")
-        if self.scenario.terminal == "panic":
-            count = 0
-            for what, tree in fakes(self.scenario, solved):
-                self.must_fail("fakes", tree, f"the solved world with {what}")
-                count += 1
-            self.findings["fakes"] = count
+        self.findings["containers"] += 1
+        with bench() as check:
+            self.spoil(solved, lambda tree: check(tree, self.scenario.checker, self.timeout_seconds))
 
-    def must_fail(self, name: str, tree: list[TreeEntry], what: str) -> None:
-        """A clean container of its own in which the checker must say no; no tree is asked about twice."""
+    def spoil(self, solved: list[TreeEntry], check: CheckTree) -> None:
+        """The solved world passes when laid anew (the control), and with anything spoilt or faked it fails."""
+        control = check(solved)
+        if not control.passed:
+            raise RejectedError(
+                "reference", f"the solved world passes where it was made but not when laid anew: {_short(control)}"
+            )
+        kinds = {"mutations": mutations(self.untouched, solved)}
+        if self.scenario.terminal == "panic":
+            kinds["fakes"] = fakes(self.scenario, solved)
+        for name, spoilt in kinds.items():
+            self.findings[name] = 0
+            for what, tree in spoilt:
+                self.must_fail(name, tree, f"the solved world with {what}", check)
+                self.findings[name] += 1
+
+    def must_fail(self, name: str, tree: list[TreeEntry], what: str, check: CheckTree | None = None) -> None:
+        """The checker must say no, in a container of its own unless one is given; no tree is asked about twice."""
+        self.stop_if_cancelled()
         if tree in self.refused:
             return
-        check = self.check(tree)
-        if check.passed is None:
-            raise RejectedError(name, f"the checker crashed or timed out on {what}: {_short(check)}")
-        if check.passed:
+        found = check(tree) if check else self.check_alone(tree)
+        if found.passed is None:
+            raise RejectedError(name, f"the checker crashed or timed out on {what}: {_short(found)}")
+        if found.passed:
             raise RejectedError(name, f"{what} passes the checker")
         self.refused.append(tree)
 
-    def must_pass(self, tree: list[TreeEntry]) -> None:
-        """The control for all that must fail: the solved world, laid anew, passes."""
-        check = self.check(tree)
-        if not check.passed:
-            raise RejectedError(
-                "reference", f"the solved world passes where it was made but not when laid anew: {_short(check)}"
-            )
-
-    def check(self, tree: list[TreeEntry]) -> Check:
-        """The checker on a tree in a container of its own."""
-        self.stop_if_cancelled()
-        self.findings["containers"] = self.findings.get("containers", 0) + 1
+    def check_alone(self, tree: list[TreeEntry]) -> Check:
+        """The checker on a tree in a clean container of its own."""
+        self.findings["containers"] += 1
         return verify(tree, self.scenario.checker, timeout_seconds=self.timeout_seconds)
 
     def stop_if_cancelled(self) -> None:
@@ -268,7 +271,7 @@ class _Trial:
     def play(self, *, discover: bool) -> "_Run":
         """One run in a session of its own, checked by the session's own verification."""
         self.stop_if_cancelled()
-        self.findings["containers"] = self.findings.get("containers", 0) + 2
+        self.findings["containers"] += 2
         scenario, run = self.scenario, _Run()
         provider = (scenario.provider.path, scenario.provider.source)
         with session(self.fixtures, provider=provider, environment=scenario.environment()) as shell:
@@ -342,12 +345,14 @@ def changed_paths(before: Sequence[TreeEntry], after: Sequence[TreeEntry]) -> li
 
 
 def mutations(untouched: Sequence[TreeEntry], solved: list[TreeEntry]) -> Iterator[tuple[str, list[TreeEntry]]]:
-    """The solved tree with one created or changed entry spoilt; a directory only if it is gone with all below it.
+    """The solved tree with one created or changed entry spoilt, or one change undone.
 
     Garbling keeps length and lines (each letter and digit moves on by one), so a checker that counts is not enough.
     """
+    before = {entry.path: entry for entry in untouched}
+    after = {entry.path: entry for entry in solved}
     for path in changed_paths(untouched, solved):
-        entry = next(entry for entry in solved if entry.path == path)
+        entry = after[path]
         if entry.type == "file":
             content = entry.content or b""
             if content:
@@ -356,6 +361,11 @@ def mutations(untouched: Sequence[TreeEntry], solved: list[TreeEntry]) -> Iterat
         elif entry.type == "symlink":
             yield f"{path} garbled", _with(solved, replace(entry, target=f"{entry.target}-garbled"))
         yield f"{path} removed", _without(solved, path)
+        if path in before:
+            yield f"{path} as it was", _with(solved, before[path])
+    for path, entry in before.items():
+        if path not in after:
+            yield f"{path} still there", _with(solved, entry)
 
 
 def fakes(scenario: Scenario, solved: list[TreeEntry]) -> Iterator[tuple[str, list[TreeEntry]]]:
@@ -398,7 +408,7 @@ def literals(script: str, *, inner: bool) -> set[str]:
         text = "".join(quoted)
         found |= {line.strip() for line in text.splitlines() if len(line.strip()) >= 3 and not re.search(r"[$`]", line)}
         if inner:
-            found |= set(re.findall(r"[A-Za-z0-9_]{4,}", text))
+            found |= set(re.findall(r"\w{3,}", re.sub(r"\\[nt]", " ", text))) - {"and", "for", "not", "the", "you"}
     for word in re.split(r"[\s;|&<>()`'\"={}\[\]!]+", script):
         word = word.removeprefix("./").rstrip(":,.")
         if re.search(r"[/.\d]", word) and len(word) >= 2 and not re.match(r"[-$]|/dev/", word):

@@ -238,10 +238,10 @@ def parse_bundle(reply: str) -> Bundle:
         except json.JSONDecodeError:
             end = start + 1
         else:
-            if isinstance(value, dict) and (best is None or "provider" in value):
-                best = value
+            if isinstance(value, dict) and ("provider" in value or "directives" in value):
+                best = value  # not a part of a bundle that was cut off
         start = text.find("{", end)
-    if best is None or ("provider" not in best and text.count("{") > text.count("}")):
+    if best is None:
         raise BundleError("the reply holds no complete JSON object (was it cut off?)", gate="reply")
     try:
         return Bundle.model_validate(best)

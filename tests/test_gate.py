@@ -97,7 +97,7 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a checker blind to a removed file": (
         "mutations",
-        {"checker": f"cd {HOME} && [ -e fruit.txt ] || exit 1\n{IS_COLOURED}\n[ -e sorted.txt ] || exit 0\n{IS_SORTED}\n"},
+        {"checker": f"cd {HOME}\n{IS_COLOURED}\n[ -e sorted.txt ] || exit 0\n{IS_SORTED}\n"},
     ),
 }  # fmt: skip
 BLOCKED_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
