@@ -16,7 +16,7 @@ from templates.world import Names, Shape, Unit, fixture, listed, quote, shown, t
 
 VALUES: tuple[tuple[str, ...], ...] = (
     ("on", "off", "auto"),
-    ("yes", "no", "ask"),
+    ("yes", "no", "never"),
     ("debug", "info", "warn", "error"),
     ("low", "medium", "high"),
     ("daily", "weekly", "monthly"),

@@ -23,7 +23,7 @@ crab cradle crane crater cricket crimson crocus crow crown crystal cube cypress 
 desert dew diamond dolphin donkey dove dragon drum duck dune dusk eagle earth easel egret elbow elder elephant elk elm
 ember emerald evening falcon farm farmer feather fence fennel fern ferry fiddle fig finch fir flame flannel flint
 flood flour flower flute foam fog forest forge fossil fountain fox frost fruit funnel galaxy gallery garden garlic
-garnet gate gazelle gecko geyser ginger giraffe glacier glade glass glove goat gold goose granite grape grass gravel
+garnet gate gazelle gecko geyser ginger giraffe glacier glade glass glove goat goose granite grape grass gravel
 green grove guitar gull hamlet hammer harbor harp harvest hawk hazel heather hedge helmet hermit heron hickory hill
 hinge honey hood horizon horn horse hotel hound hunter ice iguana indigo ink iris iron island ivory ivy jacket jade
 jaguar jasmine jelly jewel jungle juniper kayak kennel kettle kitchen kite kitten kiwi koala ladder lagoon lake lamp

@@ -246,8 +246,8 @@ def _whole_tree_lines(paths: Iterable[str]) -> list[str]:
     return [f'[ "$(find . | LC_ALL=C sort)" = {shlex.quote(wanted.rstrip())} ] || bad "$PWD" "entries differ"']
 
 
-_WORD = "(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")"
-_NAME = re.compile(rf"(?<![A-Za-z]){_WORD}(?![a-z])", re.IGNORECASE)
+_LETTERS = re.compile(r"[A-Za-z]+")
+_NAMES = frozenset(WORDS)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _EXTENSION = re.compile(r"(?<=[N*0])\.(?:" + "|".join(sorted(EXTENSIONS, key=len, reverse=True)) + r")\b")
 _QUOTED = re.compile(r"""(['"])[-./ ]*N[-_./ N0]*\1""")
@@ -259,6 +259,7 @@ def masked(text: str) -> str:
 
     Two directives, instructions or commands with the same masked form differ only in names.
     """
-    text = _NUMBER.sub("0", _NAME.sub("N", text))
+    text = _LETTERS.sub(lambda letters: "N" if letters[0].lower() in _NAMES else letters[0], text)
+    text = _NUMBER.sub("0", text)
     text = _EXTENSION.sub(".E", text).replace("N.E", "N")
     return re.sub(r"\s+", " ", _PATH.sub("N", _QUOTED.sub("N", text))).strip()
