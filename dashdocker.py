@@ -64,6 +64,7 @@ __all__ = [
 TRANSPORT = "exec"
 OPERATOR = "1000:1000"
 LIFETIME_SECONDS = 3600.0
+KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
 TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
 CHECKER_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
@@ -134,8 +135,7 @@ class Session:
                 ended = process.pump(report.take, started + timeout_seconds) if report.closing is None else True
                 duration = time.monotonic() - asked
                 if ended is None:
-                    self._kill(report)
-                    process.pump(report.take, time.monotonic() + 3)
+                    self._kill(process, report)
                 report.give_up()
                 return self._result(command, process, report, timed_out=ended is None, duration=duration)
             finally:
@@ -154,12 +154,17 @@ class Session:
             raise SandboxError(f"{self.container} runs no commands: {seen.text().strip() or 'no answer'}")
         return time.monotonic()
 
-    def _kill(self, report: Report) -> None:
-        """Kill what the running step started. Raises SandboxError when that cannot be done."""
+    def _kill(self, process: Process, report: Report) -> None:
+        """Kill what the running step started. Raises SandboxError when that cannot be done.
+
+        The step's output is read on meanwhile: an engine that cannot get rid of it reports no other process's end.
+        """
         command = ["/usr/bin/env", "-i", f"session={report.session}", "/usr/bin/dash", "kill"]
         killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
         try:
-            if killer.pump(lambda stream, data: False, time.monotonic() + 20) is None or killer.exit_code() is None:
+            deadline = time.monotonic() + KILL_SECONDS
+            process.pump(report.take, deadline)
+            if killer.pump(lambda stream, data: False, deadline) is None or killer.exit_code() is None:
                 raise SandboxError(f"{self.container}: what ran past its limit cannot be killed")
         finally:
             killer.close()

@@ -41,7 +41,7 @@ class SandboxError(RuntimeError):
 _local = threading.local()
 _live: set[str] = set()  # containers and volumes of this process, by name
 _live_lock = threading.Lock()
-_RUN = secrets.token_hex(6)
+RUN = secrets.token_hex(6)
 
 
 @cache
@@ -99,12 +99,12 @@ def preflight(image: str = IMAGE) -> str:
 
 
 @cache
-def _identity() -> dict[str, str]:
+def identity() -> dict[str, str]:
     """Labels that say who owns a container: host with its PID namespace, boot, process and its start time."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     namespace = Path("/proc/self/ns/pid")
     return {
-        "sekft.run": _RUN,
+        "sekft.run": RUN,
         "sekft.host": f"{socket.gethostname()} {namespace.readlink() if namespace.is_symlink() else ''}".strip(),
         "sekft.boot": boot.read_text().strip() if boot.exists() else "",
         "sekft.pid": f"{os.getpid()} {_started(os.getpid())}",
@@ -119,11 +119,11 @@ def _started(pid: int) -> str | None:
         return None
 
 
-def _abandoned(labels: Mapping[str, str]) -> bool:
+def abandoned(labels: Mapping[str, str]) -> bool:
     """True past the deadline, or when the owner is a dead process of this host and boot."""
     if float(labels.get("sekft.deadline", "inf")) < time.time():
         return True
-    mine = _identity()
+    mine = identity()
     if not mine["sekft.boot"] or any(labels.get(key) != mine[key] for key in ("sekft.host", "sekft.boot")):
         return False
     pid, _, started = labels["sekft.pid"].partition(" ")
@@ -137,11 +137,11 @@ def reap() -> int:
         names = [
             (found["Names"][0].lstrip("/"), "container")
             for found in api().containers(all=True, filters=filters)
-            if _abandoned(found["Labels"])
+            if abandoned(found["Labels"])
         ] + [
             (found["Name"], "volume")
             for found in api().volumes(filters=filters)["Volumes"] or []
-            if _abandoned(found["Labels"])
+            if abandoned(found["Labels"])
         ]
     for name, kind in names:
         remove(name, kind)
@@ -215,7 +215,7 @@ def create(name: str, command: list[str], *, image: str, mounts: list[Any], life
 
 def _labels(lifetime: float) -> dict[str, str]:
     """The owner's labels with the deadline: a minute after PID 1 ends."""
-    return {**_identity(), "sekft.deadline": f"{time.time() + lifetime + 60:.0f}"}
+    return {**identity(), "sekft.deadline": f"{time.time() + lifetime + 60:.0f}"}
 
 
 def volume_mount(name: str, target: str, *, read_only: bool, lifetime: float) -> Any:
@@ -232,7 +232,7 @@ def volume_mount(name: str, target: str, *, read_only: bool, lifetime: float) ->
 @contextmanager
 def owned(*kinds: str) -> Iterator[list[str]]:
     """Fresh names, one per kind given; whatever was made under them is gone afterwards, volumes last."""
-    stem = f"sekft-{_RUN}-{secrets.token_hex(6)}"
+    stem = f"sekft-{RUN}-{secrets.token_hex(6)}"
     named = {f"{stem}-{index}": kind for index, kind in enumerate(kinds)}
     with _live_lock:
         _live.update(named)

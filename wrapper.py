@@ -89,29 +89,33 @@ esac >|/run/operator/cwd
     case $1 in *C*) \printf 'set -C\n' ;; esac
     case $1 in *f*) \printf 'set -f\n' ;; esac
     case $1 in *u*) \printf 'set -u\n' ;; esac
-    case $3 in ?*) \printf '%s\n' "$3" | /bin/busybox sed 's/^/alias /' ;; esac
+    case $3 in ?*) \printf '%s\n' "$3" | /bin/busybox sed -E -e ':a' \
+        -e "/^[^=]*=('[^']*'|\"'*\")*\$/!{" -e '$!{' -e N -e ba -e '}' -e '}' -e 's/^/alias /' ;; esac
     \printf '# end\n'
 } >|/run/operator/state.new &&
     /bin/busybox mv -f /run/operator/state.new /run/operator/state &&
     case $3 in ?*) \printf '2\n' ;; *) \printf '1\n' ;; esac >|/run/operator/saved
 """
-# Kills every process in the step's session and in every session begun since; jobs of earlier steps live on. After 40
-# passes (something forks faster than this kills) it kills all that the operator has.
+# Kills every process in the step's session and in every session begun since; jobs of earlier steps live on. All are
+# stopped before the first dies, so that no shell reports the death of its child. After 40 passes (something forks
+# faster than this kills) it kills all that the operator has.
 KILL = r"""read -r _ _ _ _ _ own _ </proc/self/stat
 pass=0
 while [ $pass -lt 40 ]; do
-    pass=$((pass + 1)) found=0
+    pass=$((pass + 1)) found=
     for directory in /proc/[0-9]*; do
         line=
         { read -r line <"$directory/stat"; } 2>/dev/null
         [ -n "$line" ] || continue
         set -- ${line##*) }
         [ "$1" != Z ] && [ "$4" -ge "$session" ] && [ "$4" -ne "$own" ] || continue
-        kill -9 "${directory#/proc/}" && found=1
+        found="$found ${directory#/proc/}"
     done 2>/dev/null
-    [ $found = 1 ] || exit 0
-done
-kill -9 -1
+    [ -n "$found" ] || exit 0
+    kill -STOP $found
+    kill -KILL $found
+done 2>/dev/null
+kill -KILL -1
 """
 WRAPPER = "\n".join([LAY, STEP, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
 WRAPPER_HASH = sha256(WRAPPER.encode())

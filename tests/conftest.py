@@ -1,0 +1,43 @@
+"""What tests share: the image's id, and the check that no sandbox of this test run is left."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+import engine
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test that needs Docker gets the image, and with it the check for leftovers."""
+    for item in items:
+        if item.get_closest_marker("docker"):
+            item.add_marker(pytest.mark.usefixtures("image"))
+
+
+@pytest.fixture(scope="session")
+def image() -> Iterator[str]:
+    """The image's id. Fails, never skips, where no engine answers or the image is missing."""
+    digest = engine.preflight()
+    engine.reap()
+    began = time.time()
+    yield digest
+    left = leftovers(began)
+    engine.reap()
+    engine.remove_all()
+    assert not left, f"sandboxes of this test run are left: {left}"
+
+
+def leftovers(began: float) -> list[str]:
+    """Containers and volumes of this process, and those that a process which is dead by now made since `began`."""
+    filters = {"label": "sekft.run"}
+    found = [
+        (item["Names"][0], item["Labels"], item["Created"])
+        for item in engine.api().containers(all=True, filters=filters)
+    ]
+    found += [(item["Name"], item["Labels"], began) for item in engine.api().volumes(filters=filters)["Volumes"] or []]
+    return [
+        name
+        for name, labels, created in found
+        if labels["sekft.run"] == engine.RUN or (created >= int(began) and engine.abandoned(labels))
+    ]
