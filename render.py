@@ -302,8 +302,13 @@ class _Template:
     @cached_property
     def end_text(self) -> str:
         """What the template puts after every assistant content, without space at its end."""
-        last = self._render(["user", "assistant"])[-1]
-        inner = self._render(["user", "assistant", "user", "assistant"])[2]
+        try:
+            last = self._render(["user", "assistant"])[-1]
+            inner = self._render(["user", "assistant", "user", "assistant"])[2]
+        except _TemplateRefusedError as error:
+            raise BadInputError(
+                f"{_name(self.tokenizer)}: its chat template cannot carry a session ({error}); pass --render markers"
+            ) from error
         common = takewhile(lambda pair: pair[0] == pair[1], zip(last, inner, strict=False))
         end = "".join(character for character, _ in common).rstrip()
         if not end:

@@ -71,7 +71,8 @@ mkdir -p a/b/c; touch a/b/c/d.txt; cp -r a e; tar -xzf pack.tgz; wc -l < lines.t
 
 def _corpus() -> list[str]:
     lines = _CORPUS.splitlines(keepends=True)
-    return [*lines, *("".join(lines[start : start + 3]) for start in range(len(lines)))] * 3
+    pairs = ["".join(lines[start : start + 3]) for start in range(len(lines))]
+    return [*lines, *pairs, *["\n\n\n"] * 50] * 3
 
 
 @functools.cache
@@ -161,7 +162,7 @@ def base(
     directory: Path,
     *,
     family: str = "byte_level",
-    hidden: int = 32,
+    hidden: int = 64,
     layers: int = 2,
     vocabulary: int = 512,
     seed: int = 0,
@@ -175,7 +176,8 @@ def base(
     config = LlamaConfig(
         vocab_size=len(fast), hidden_size=hidden, intermediate_size=hidden * 3, num_hidden_layers=layers,
         num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096, tie_word_embeddings=True,
-        bos_token_id=fast.bos_token_id, eos_token_id=fast.eos_token_id, pad_token_id=fast.pad_token_id,
+        initializer_range=0.2, bos_token_id=fast.bos_token_id, eos_token_id=fast.eos_token_id,
+        pad_token_id=fast.pad_token_id,
     )  # fmt: skip
     LlamaForCausalLM(config).to(torch.float16).save_pretrained(directory)
     fast.save_pretrained(directory)
