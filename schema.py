@@ -249,7 +249,7 @@ class Trajectory(Record):
     operator: OperatorInfo
     messages: list[Message]
     steps: list[Step]
-    terminal: str | None  # the text of the terminal command, None where the session did not end itself
+    terminal: str | None = None  # the text of the terminal command, None where the session did not end itself
     verified: bool
     command_only: bool
     outcome: Outcome
