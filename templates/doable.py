@@ -134,7 +134,7 @@ def _own_name(names: Names) -> Unit:
     return _can(
         names,
         answer=(out, f"{answer}\n"),
-        asks=[f"Write {what} to {o}.", f"Save {what} in the file {o}.", f"Record {what} as {o}."],
+        asks=[f"Write {what} to {o}.", f"Let {o} name {what}.", f"Record {what} in {o}."],
         others=[f"I want {o} to say {other}.", f"{o} should tell {other}."],
         solution=f"{command} > {quote(out)}",
     )
