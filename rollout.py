@@ -13,6 +13,7 @@ When rollouts fail on the operator's side one after the other, the rest is left 
 
 import argparse
 import random
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -69,6 +70,8 @@ def main(
         if adapter is not None and render is not None:
             raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
         check_model(base, adapter)
+        if samples > 1 and not temperature:
+            print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
     elif base is not None or adapter is not None:
         raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
     settings = {"temperature": temperature, "max_new_tokens": max_new_tokens, "retries": retries}

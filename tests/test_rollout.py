@@ -1,0 +1,580 @@
+"""A rollout is one session in a fresh sandbox, judged by its final state, recorded once, and resumed where voided."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+from chat_server import Behaviour, ChatServer, Request, fail, say, slow
+from hand_scenarios import hand
+
+import engine
+from models import load_model
+from operators import SCAFFOLD, ContextFullError, LocalOperator, Move, OperatorError, Tokens
+from reference import ReferenceOperator
+from render import ORIENTATION, PROMPT, Renderer
+from rollout import run_episode
+from schema import Message, OperatorInfo, Scenario, Trajectory, read_json, read_trajectories, write_json, write_record
+from taxonomy import ARCHETYPES, Combination
+from templates import author
+from verdicts import rates
+
+HERE = Path(__file__).parent
+COMBINATIONS = [  # every channel, provider kind and depth, every kind of blocked work
+    Combination("copy_files", "subcommand", "motd", "usage", "easy"),
+    Combination("sort_unique", "flags", "banner", "help", "easy"),
+    Combination("count_things", "numbered", "env", "usage", "medium"),
+    Combination("set_config", "bulletin", "file", "help", "easy"),
+    Combination("make_links", "topics", "mail", "subhelp", "easy"),
+    Combination("rename_prefix", "keyvalue", "env", "help", "hard"),
+    Combination("missing_source", "piped", "file", "subhelp", "medium"),
+    Combination("forbidden_place", "subcommand", "mail", "subhelp", "medium"),
+    Combination("absent_program", "bulletin", "motd", "usage", "medium"),
+    Combination("unreachable_host", "topics", "banner", "help", "medium"),
+    Combination("broken_archive", "numbered", "env", "help", "medium"),
+]
+pytestmark = pytest.mark.docker
+
+
+class Scripted:
+    """An operator that is a list of commands; one that is an exception is raised, a function is called."""
+
+    def __init__(self, *commands: str | Exception | Callable[[], str]) -> None:
+        self.commands, self.seen = iter(commands), list[list[Message]]()
+
+    def begin(self, scenario: Scenario, seed: int) -> None: ...
+
+    def command(self, messages: Sequence[Message]) -> Move:
+        self.seen.append(list(messages))
+        command = next(self.commands)
+        if isinstance(command, Exception):
+            raise command
+        return Move(command if isinstance(command, str) else command())
+
+    def info(self) -> OperatorInfo:
+        return OperatorInfo(kind="stub")
+
+    def tokens(self) -> Tokens | None:
+        return None
+
+
+def episode(scenario: Scenario, *commands: str | Exception | Callable[[], str], max_steps: int = 20) -> Trajectory:
+    return run_episode(Scripted(*commands), scenario, seed=0, max_steps=max_steps, timeout_seconds=10)
+
+
+def commands_of(trajectory: Trajectory) -> list[str]:
+    return [message.content for message in trajectory.messages if message.role == "assistant"]
+
+
+def made(count: int | None = None) -> list[Scenario]:
+    return [
+        author(one, seed=f"rollout/{number}", id=f"{one.task.replace('_', '-')}-{number:04d}")
+        for number, one in enumerate(COMBINATIONS[:count])
+    ]
+
+
+def write_scenarios(directory: Path, scenarios: Sequence[Scenario]) -> Path:
+    for scenario in scenarios:
+        write_record(directory, scenario)
+    write_json(directory / "manifest.json", {"stage": "generate", "finished": True, "flags": {}})
+    return directory
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_scenarios(tmp_path_factory.mktemp("rollout") / "scenarios", made(3))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.base(tmp_path_factory.mktemp("rollout") / "base")
+
+
+def command_line(scenarios: Path, out: Path, *flags: str) -> list[str]:
+    return [sys.executable, "rollout.py", "--scenarios", str(scenarios), "--out", str(out), *flags]
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("SEKFT_")} | extra
+
+
+def script(scenarios: Path, out: Path, *flags: str, **environment: str) -> tuple[int, dict[str, Any], str]:
+    done = subprocess.run(
+        command_line(scenarios, out, *flags), cwd=HERE.parent, env=clean_environment(**environment),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 1, done.stdout
+    return done.returncode, json.loads(lines[0]) if lines else {}, done.stderr
+
+
+# The reference operator
+
+
+@pytest.fixture(scope="module")
+def played() -> list[tuple[Scenario, Trajectory]]:
+    return [(one, run_episode(ReferenceOperator(), one, seed=4, max_steps=40, timeout_seconds=20)) for one in made()]
+
+
+def test_a_reference_rollout_of_every_channel_kind_and_depth_is_kept(
+    played: list[tuple[Scenario, Trajectory]],
+) -> None:
+    assert [(one.id, trajectory.reasons) for one, trajectory in played if not trajectory.kept] == []
+    assert {trajectory.outcome for _, trajectory in played} == {"exit", "panic"}
+    for _, trajectory in played:
+        assert all(vars(rates(trajectory)).values())
+
+
+def test_the_reference_operator_acts_on_nothing_that_it_has_not_seen(
+    played: list[tuple[Scenario, Trajectory]],
+) -> None:
+    for scenario, trajectory in played:
+        name = scenario.provider.path.rpartition("/")[2]
+        line = next(line for line in scenario.announcement.text.splitlines() if name in line)
+        screen = ""
+        for message in trajectory.messages:
+            if message.role == "assistant":
+                if name in message.content:
+                    assert line in screen, scenario.id
+                if any(command in message.content for command in scenario.reference_solution):
+                    assert all(directive in screen for directive in scenario.directives), scenario.id
+            else:
+                screen += message.content
+
+
+def test_a_panic_names_what_is_missing_with_words_from_the_screen(played: list[tuple[Scenario, Trajectory]]) -> None:
+    for scenario, trajectory in played:
+        if scenario.terminal == "panic":
+            reason = str(trajectory.terminal).rpartition(": ")[2]
+            assert reason
+            assert reason in "".join(turn.content for turn in trajectory.messages if turn.role == "user"), scenario.id
+
+
+def test_another_sample_of_a_scenario_is_played_in_another_way_and_the_same_seed_in_the_same() -> None:
+    scenario = made(4)[3]
+
+    def play(sample: int) -> list[str]:
+        trajectory = run_episode(ReferenceOperator(), scenario, sample=sample, seed=0, max_steps=40, timeout_seconds=20)
+        assert trajectory.kept
+        return commands_of(trajectory)
+
+    ways = [play(sample) for sample in range(4)]
+    assert len({tuple(way) for way in ways}) > 1
+    assert play(2) == ways[2]
+
+
+# One episode
+
+
+def test_a_record_says_what_was_seen_in_which_world() -> None:
+    scenario = hand()
+    operator = Scripted("cd /tmp; pwd", "cat nothing", "true", "exit")
+    trajectory = run_episode(operator, scenario, sample=2, seed=0, max_steps=9, timeout_seconds=10)
+    assert trajectory.id == f"{scenario.id}-s2"
+    assert (trajectory.scenario_id, trajectory.scenario_hash) == (scenario.id, scenario.content_hash)
+    assert "".join(turn.role[0] for turn in trajectory.messages) == "suuauuauuaua"
+    assert trajectory.messages[0].content == ORIENTATION
+    assert scenario.announcement.text in trajectory.messages[1].content
+    assert trajectory.messages[4].content == "/tmp\n"
+    assert trajectory.messages[-2].content == PROMPT
+    assert [step.exit_code for step in trajectory.steps] == [0, 1, 0]
+    assert [step.cwd for step in trajectory.steps] == ["/tmp"] * 3
+    assert trajectory.terminal == "exit"
+    assert trajectory.image_digest == engine.preflight()
+    assert trajectory.wrapper_hash
+    assert trajectory.transport == "exec"
+
+
+SOLUTION = hand().reference_solution
+
+
+@pytest.mark.parametrize(
+    ("commands", "outcome", "kept", "reason"),
+    [
+        ([*SOLUTION, "exit"], "exit", True, ""),
+        ([*SOLUTION, "exit 0"], "exit", True, ""),
+        ([*SOLUTION, "exit 3"], "exit", False, "wrong terminal"),
+        ([*SOLUTION, "panic nothing left"], "panic", False, "wrong terminal"),
+        (["ls", "exit"], "exit", False, "not verified"),
+        ([*SOLUTION, "Everything is done now.", "exit"], "exit", False, "prose"),
+        (["```sh\nls\n```", *SOLUTION, "exit"], "exit", False, "prose"),
+        ([*SOLUTION, "exit; true", *["true"] * 20], "max_steps", False, "not terminated"),
+        ([*SOLUTION, ContextFullError("4096")], "context_full", False, "not terminated"),
+        (["ls", OperatorError("503")], "operator_failed", False, "voided"),
+    ],
+)
+def test_the_outcome_is_what_the_session_came_to(
+    commands: list[str | Exception], outcome: str, kept: bool, reason: str
+) -> None:
+    trajectory = episode(hand(), *commands, max_steps=12)
+    assert (trajectory.outcome, trajectory.kept) == (outcome, kept)
+    assert any(reason in given for given in trajectory.reasons) or kept
+    solved = outcome != "operator_failed" and commands[0] != "ls"
+    assert trajectory.verified == solved
+
+
+def test_a_checker_that_crashes_is_reported_apart_and_counts_as_not_verified() -> None:
+    trajectory = episode(hand(checker="kill -9 $$"), *SOLUTION, "exit")
+    assert trajectory.outcome == "checker_failed"
+    assert not trajectory.verified
+    assert not trajectory.kept
+    assert trajectory.error
+    assert rates(trajectory).terminate
+
+
+def test_a_dying_sandbox_voids_the_attempt_and_is_never_shown_to_the_operator() -> None:
+    def break_it() -> str:
+        engine.remove_all()
+        return "ls"
+
+    operator = Scripted("pwd", break_it, "exit")
+    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=10)
+    assert trajectory.outcome == "sandbox_failed"
+    assert trajectory.error
+    assert not trajectory.verified
+    assert len(operator.seen) == 2
+    assert commands_of(trajectory) == ["pwd", "ls"]
+    assert len(trajectory.steps) == 1
+
+
+def test_a_command_over_its_time_is_a_result_and_the_session_goes_on() -> None:
+    operator = Scripted("sleep 30", *SOLUTION, "exit")
+    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=2)
+    assert trajectory.steps[0].timed_out
+    assert trajectory.kept
+
+
+def test_a_random_model_is_recorded_token_by_token(base: Path) -> None:
+    model, tokenizer = load_model(base, device="cpu")
+    renderer = Renderer.for_base(tokenizer)
+
+    def play() -> Trajectory:
+        operator = LocalOperator(model, tokenizer, renderer, temperature=1.0, max_new_tokens=16, name="tiny")
+        return run_episode(operator, hand(), seed=5, max_steps=4, timeout_seconds=10)
+
+    trajectory = play()
+    assert trajectory.outcome == "max_steps"
+    assert trajectory.operator.kind == "local"
+    assert trajectory.token_ids is not None
+    encoded = renderer.encode(trajectory.messages, recorded_turns(trajectory))
+    assert encoded.token_ids == trajectory.token_ids
+    assert encoded.mask == trajectory.assistant_mask
+    again = play()
+    assert again.token_ids == trajectory.token_ids
+    assert again.log_probs == pytest.approx(trajectory.log_probs)
+
+
+def recorded_turns(trajectory: Trajectory) -> list[list[int]]:
+    """The ids of each operator turn, cut out of the session by its mask."""
+    turns: list[list[int]] = []
+    before = 0
+    for id_, mask in zip(trajectory.token_ids or [], trajectory.assistant_mask or [], strict=True):
+        if mask and not before:
+            turns.append([])
+        if mask:
+            turns[-1].append(id_)
+        before = mask
+    return turns
+
+
+# The script
+
+
+def test_the_script_resumes_and_grows(few: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, summary, _ = script(few, out, "--operator", "reference")
+    assert code == 0
+    assert (summary["rollouts"], summary["kept"], summary["resumed"]) == (3, 3, 0)
+    before = {path.name: path.stat().st_mtime_ns for path in out.glob("*-s0.json")}
+    code, summary, _ = script(few, out, "--operator", "reference", "--workers", "3")
+    assert (code, summary["kept"], summary["resumed"]) == (0, 3, 3)
+    code, summary, _ = script(few, out, "--operator", "reference", "--samples", "2")
+    assert (code, summary["kept"], summary["resumed"], summary["rollouts"]) == (0, 6, 3, 6)
+    assert {path.name: path.stat().st_mtime_ns for path in out.glob("*-s0.json")} == before
+    assert len(read_trajectories(out)) == 6
+    manifest = read_json(out / "manifest.json")
+    assert manifest["finished"]
+    assert len(manifest["ids"]) == 6
+    code, _, message = script(few, out, "--operator", "reference", "--seed", "1", "--samples", "2")
+    assert code == 2
+    assert "--seed was 0, is 1" in message
+
+
+def endpoint_environment(server: ChatServer) -> dict[str, str]:
+    return {"SEKFT_OP_MODEL": "test", "SEKFT_OP_URL": server.url, "SEKFT_OP_KEY": "k"}
+
+
+def teacher(scenarios: Sequence[Scenario], broken: Sequence[str] = (), how: Behaviour | None = None) -> Any:
+    """Answers each request with the next command of the scenario whose announcement the login shows."""
+
+    def answer(request: Request) -> Behaviour:
+        turns = request.body["messages"]
+        scenario = next(one for one in scenarios if one.announcement.text in turns[1]["content"])
+        if scenario.id in broken:
+            return how or fail(500, retry_after=0)
+        said = sum(turn["role"] == "assistant" for turn in turns)
+        return say([*scenario.provider.directive_commands, *scenario.reference_solution, "exit"][said])
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def announced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Scenario]]:
+    """Scenarios that a login announces."""
+    combinations = [Combination("copy_files", "bulletin", channel, "help", "easy") for channel in ("motd", "banner")]
+    scenarios = [
+        author(one, seed=f"announced/{number}", id=f"announced-{number:04d}")
+        for number, one in enumerate([*combinations, combinations[0]])
+    ]
+    return write_scenarios(tmp_path_factory.mktemp("announced") / "scenarios", scenarios), scenarios
+
+
+def test_an_endpoint_acts_under_the_scaffold_and_no_record_holds_a_word_of_it(
+    announced: tuple[Path, list[Scenario]], tmp_path: Path
+) -> None:
+    directory, scenarios = announced
+    with ChatServer(teacher(scenarios)) as server:
+        code, summary, message = script(directory, tmp_path / "out", **endpoint_environment(server))
+        sent = [json.dumps(request.body) for request in server.requests]
+    assert code == 0, message
+    assert summary["kept"] == 3
+    assert all(json.dumps(SCAFFOLD)[1:-1] in body for body in sent)
+    for path in (tmp_path / "out").glob("*.json"):
+        text = path.read_text()
+        assert not any(" ".join(gram) in text for gram in grams(SCAFFOLD, 5)), path
+
+
+def grams(text: str, size: int) -> Iterator[list[str]]:
+    words = text.split()
+    return (words[start : start + size] for start in range(len(words) - size + 1))
+
+
+def test_an_endpoint_that_breaks_voids_its_rollouts_and_a_rerun_tries_only_those(
+    announced: tuple[Path, list[Scenario]], tmp_path: Path
+) -> None:
+    directory, scenarios = announced
+    out = tmp_path / "out"
+    with ChatServer(teacher(scenarios, broken=[scenarios[1].id])) as server:
+        code, summary, _ = script(directory, out, "--retries", "1", **endpoint_environment(server))
+    assert code == 1
+    assert (summary["kept"], summary["voided"], summary["unplayed"]) == (2, 1, 0)
+    broken = read_json(out / f"{scenarios[1].id}-s0.json")
+    assert broken["outcome"] == "operator_failed"
+    assert "500" in broken["error"]
+    with ChatServer(teacher(scenarios)) as server:
+        code, summary, _ = script(directory, out, "--retries", "1", **endpoint_environment(server))
+        texts = {request.body["messages"][1]["content"] for request in server.requests}
+    assert (code, summary["kept"], summary["voided"], summary["resumed"]) == (0, 3, 0, 2)
+    assert len(texts) == 1
+
+
+def test_rate_limits_and_slow_answers_are_waited_out(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
+    directory, scenarios = announced
+    answer = teacher(scenarios)
+
+    def moody(request: Request) -> Behaviour:
+        if request.index % 3 == 1:
+            return fail(429, retry_after=0)
+        return slow(0.2, answer(request)) if request.index % 3 == 2 else answer(request)
+
+    with ChatServer(moody) as server:
+        code, summary, message = script(directory, tmp_path / "out", **endpoint_environment(server))
+    assert (code, summary.get("kept")) == (0, 3), message
+
+
+def test_a_dead_endpoint_ends_the_run_and_what_it_did_not_try_is_counted(
+    announced: tuple[Path, list[Scenario]], tmp_path: Path
+) -> None:
+    with ChatServer([say("ls")]) as server:
+        environment = endpoint_environment(server)
+    flags = ["--retries", "0", "--samples", "3", "--workers", "1"]
+    code, summary, _ = script(announced[0], tmp_path / "out", *flags, **environment)
+    assert code == 1
+    assert summary["rollouts"] == 9
+    assert summary["voided"] + summary["unplayed"] == 9
+    assert summary["unplayed"] >= 4
+    assert summary["kept_rate"] is None
+    assert not read_json(tmp_path / "out" / "manifest.json")["finished"]
+
+
+def test_a_local_rollout_of_a_random_base_is_recorded_and_not_kept(few: Path, base: Path, tmp_path: Path) -> None:
+    flags = ["--operator", "local", "--base", str(base), "--max-steps", "2", "--max-new-tokens", "8", "--limit", "2"]
+    code, summary, message = script(few, tmp_path / "out", *flags)
+    assert code == 0, message
+    assert (summary["kept"], summary["not_kept"], summary["voided"]) == (0, 2, 0)
+    assert all(trajectory.token_ids for trajectory in read_trajectories(tmp_path / "out"))
+
+
+@contextlib.contextmanager
+def transformers_serve(base: Path, log: Path) -> Iterator[str]:
+    """The chat server of transformers, which was not written here, on a free loopback port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = Path(sys.executable).with_name("transformers")
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            [program, "serve", base, "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"],
+            env=clean_environment(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1"), stdout=stream, stderr=stream,
+        )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 120
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.slow
+def test_a_tiny_base_behind_transformers_serve_operates(few: Path, base: Path, tmp_path: Path) -> None:
+    with transformers_serve(base, tmp_path / "serve.log") as url:
+        flags = ["--limit", "1", "--max-steps", "2", "--max-new-tokens", "8", "--retries", "1"]
+        code, summary, message = script(few, tmp_path / "out", *flags, SEKFT_OP_MODEL=str(base), SEKFT_OP_URL=url)
+    assert code == 0, message + (tmp_path / "serve.log").read_text()
+    assert (summary["not_kept"], summary["voided"]) == (1, 0)
+    (trajectory,) = read_trajectories(tmp_path / "out")
+    assert trajectory.outcome == "max_steps"
+    assert len(commands_of(trajectory)) == 2
+
+
+def sandboxes_of(pid: int) -> list[str]:
+    found = engine.api().containers(all=True, filters={"label": "sekft.run"})
+    return [item["Names"][0] for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)]
+
+
+def started(few: Path, out: Path, records: int) -> subprocess.Popen[bytes]:
+    """A run under way that has written some records and has a container."""
+    process = subprocess.Popen(
+        command_line(few, out, "--operator", "reference", "--samples", "3"), cwd=HERE.parent, env=clean_environment(),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while len(list(out.glob("*-s?.json"))) < records or not sandboxes_of(process.pid):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return process
+
+
+def test_after_a_kill_a_rerun_loses_nothing_repeats_nothing_and_leaves_no_container(few: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = started(few, out, 2)
+    process.kill()
+    process.wait()
+    before = {path.name: path.stat().st_mtime_ns for path in out.glob("*-s?.json")}
+    assert before
+    code, summary, _ = script(few, out, "--operator", "reference", "--samples", "3")
+    assert (code, summary["kept"], summary["resumed"]) == (0, 9, len(before))
+    assert all((out / name).stat().st_mtime_ns == mtime for name, mtime in before.items())
+    assert not sandboxes_of(process.pid)
+    assert not list(out.glob(".*.tmp"))
+    whole, _, _ = script(few, tmp_path / "whole", "--operator", "reference", "--samples", "3")
+    assert whole == 0
+    for path in sorted(out.glob("*-s?.json")):
+        assert timeless(path) == timeless(tmp_path / "whole" / path.name)
+
+
+def timeless(path: Path) -> dict[str, Any]:
+    """A record without durations; `ls -l` of the home shows the day and minute it was made."""
+    record: dict[str, Any] = read_json(path)
+    for step in record["steps"]:
+        step.pop("duration_seconds")
+        if step["command"].startswith("ls -la"):
+            step["output"] = ""
+    return {**record, "messages": [turn for turn in record["messages"] if turn["role"] == "assistant"]}
+
+
+def test_an_interrupt_exits_130_with_the_finished_on_disk_and_no_container(few: Path, tmp_path: Path) -> None:
+    process = started(few, tmp_path / "out", 1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert not sandboxes_of(process.pid)
+    done = [path for path in (tmp_path / "out").glob("*-s?.json") if read_json(path)["outcome"] in ("exit", "panic")]
+    assert len(done) == len(list((tmp_path / "out").glob("*-s?.json")))
+    assert not read_json(tmp_path / "out" / "manifest.json")["finished"]
+
+
+def broken_directory(what: str, tmp_path: Path) -> Path:
+    directory = tmp_path / "scenarios"
+    directory.mkdir()
+    scenario = json.loads(hand().model_dump_json(exclude_none=True))
+    if what == "not_json":
+        (directory / "a.json").write_text("{")
+    elif what == "version":
+        write_json(directory / "a.json", scenario | {"schema_version": 99})
+    elif what == "axis":
+        write_json(directory / "a.json", scenario | {"task": "juggling", "content_hash": ""})
+    elif what == "unfinished":
+        write_json(directory / "manifest.json", {"finished": False})
+    elif what == "missing":
+        directory = directory / "nowhere"
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("missing", ["nowhere", "no such directory"]),
+        ("empty", ["holds no records"]),
+        ("not_json", ["a.json", "not JSON"]),
+        ("version", ["a.json", "schema_version 99"]),
+        ("axis", ["a.json", "juggling"]),
+        ("unfinished", ["finished: false", "--partial"]),
+    ],
+)
+def test_bad_scenarios_are_named_in_one_line_with_exit_code_2(what: str, words: list[str], tmp_path: Path) -> None:
+    code, _, message = script(broken_directory(what, tmp_path), tmp_path / "out", "--operator", "reference")
+    assert code == 2
+    assert all(word in message.splitlines()[-1] for word in words), message
+
+
+def test_bad_flags_are_named_in_one_line_with_exit_code_2(few: Path, base: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "note").write_text("")
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "config.json").write_text("{}")
+    other = tmp_path / "adapter"
+    other.mkdir()
+    (other / "adapter_model.safetensors").write_bytes(b"")
+    write_json(other / "sekft.json", {"base": "another", "base_hash": "0" * 64})
+    table: list[tuple[list[str], dict[str, str], str]] = [
+        ([], {}, "SEKFT_OP_MODEL"),
+        (["--operator", "somebody"], {}, "invalid choice"),
+        (["--operator", "reference", "--samples", "0"], {}, "--samples"),
+        (["--operator", "reference", "--sample", "1"], {}, "unrecognized arguments"),
+        (["--operator", "reference", "--base", str(base)], {}, "--operator local"),
+        (["--operator", "local"], {}, "needs --base"),
+        (["--operator", "local", "--base", "./nowhere"], {}, "no such base"),
+        (["--operator", "local", "--base", str(bare)], {}, "tokenizer"),
+        (["--operator", "local", "--base", str(base), "--adapter", str(other)], {}, "trained on base 'another'"),
+        (["--operator", "reference"], {"DOCKER_HOST": "unix:///nowhere.sock"}, "no Docker engine answers"),
+        (["--operator", "reference", "--out", str(tmp_path / "file" / "out")], {}, "cannot be written"),
+        (["--operator", "reference", "--out", str(tmp_path / "full")], {}, "no manifest"),
+    ]
+    for flags, environment, words in table:
+        code, summary, message = script(few, tmp_path / "out", *flags, **environment)
+        assert (code, summary) == (2, {}), (flags, message)
+        assert words in message.splitlines()[-1], (flags, message)
+        assert "Traceback" not in message
+
+
+def test_every_blocked_archetype_is_among_the_scenarios_of_this_test() -> None:
+    blocked = {name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"}
+    assert blocked <= {one.task for one in COMBINATIONS}
