@@ -290,7 +290,7 @@ def sort_by_prefix(names: Names) -> Unit:
         fixtures=[fixture(f"{home}/{name}", text) for name, (_, text) in files.items()],
         directive=names.pick(
             [
-                f"In {home}, move files that start with {first}- into {home}/{first}; the same for {second}-.",
+                f"In {home}, files that start with {first}- move to {home}/{first}, with {second}- to {home}/{second}.",
                 f"Files of {home} begin with {first}- or {second}-. Move them into new directories {home}/{first} "
                 f"and {home}/{second} accordingly.",
                 f"Split {home} by prefix: names with {first}- go to {home}/{first}, names with {second}- to "

@@ -285,7 +285,7 @@ _FRAMES = {
     ),
     "file": (
         "{pointer}", "To whoever logs in here: {pointer}", "Dear operator, {pointer}", "Handover. {pointer}",
-        "NOTICE\n{pointer}", "For the next shift: {pointer}", "Read this first. {pointer}", "{pointer}\nThe office",
+        "NOTICE\n{pointer}", "For the coming shift: {pointer}", "Read this first. {pointer}", "{pointer}\nThe office",
         "Operator: {pointer}",
     ),
     "mail": (

@@ -136,8 +136,8 @@ def content_flat(names: Names) -> Unit:
         out,
         text_of(sorted(rest if missing else hits)),
         asks=[
-            f"Write the paths of the files in {home} that {does} the word {word} to {shown(out)}.",
-            f"Search the files of {home} for {word} and list those that {does} it in {shown(out)}.",
+            f"Write the sorted paths of the files in {home} that {does} the word {word} to {shown(out)}.",
+            f"Search the files of {home} for {word}; list the paths of those that {does} it in {shown(out)}, sorted.",
             f"Some files in {home} {does} the word {word}. Save their paths, sorted, as {shown(out)}.",
         ],
         other=f"how to save in {shown(out)} which files of {home} {does} {word}",
@@ -187,9 +187,9 @@ def content_any_case(names: Names) -> Unit:
         out,
         text_of(sorted(hits)),
         asks=[
-            f"List the files of {home} that contain {word}, in upper or lower case, by path in {shown(out)}.",
-            f"Save in {shown(out)} the paths of those files in {home} that mention {word}; ignore case.",
-            f"Whatever its case, {word} is to be searched in the files of {home}; put the paths into {shown(out)}.",
+            f"List the files of {home} that contain {word}, in upper or lower case, by path in {shown(out)}, sorted.",
+            f"Save in {shown(out)} the sorted paths of those files in {home} that mention {word}; ignore case.",
+            f"Search the files of {home} for {word}, whatever its case; the sorted paths go into {shown(out)}.",
         ],
         other=f"how to do a case blind search for {word} over {home} with the file names in {shown(out)}",
         solution=[f"grep -il {word} {home}/* > {quote(out)}"],
@@ -317,10 +317,10 @@ def lines_of_several(names: Names) -> Unit:
         out,
         text_of(line for path in sorted(texts) for line in texts[path][1]),
         asks=[
-            f"Gather the lines with {word} from all .log files of {home} in {shown(out)}, without file names.",
+            f"Gather just the lines with {word} from all .log files of {home}, by file name, in {shown(out)}.",
             f"Go through the .log files of {home} in order of name and write every line that contains {word} to "
             f"{shown(out)}. Only the lines, no file names.",
-            f"{shown(out)} shall hold just the lines of {home}/*.log that have {word} in them.",
+            f"{shown(out)} shall hold just the lines of {home}/*.log, file by file, that have {word} in them.",
         ],
         other=f"how to collect matches of {word} over the logs in {home}, no prefix, as {shown(out)}",
         solution=[

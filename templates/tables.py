@@ -411,7 +411,7 @@ def common_lines(names: Names) -> Unit:
         text_of(kept),
         asks=[
             f"Save the lines of {shown(second)} that {verb} {shown(first)} as {shown(out)}, in their order.",
-            f"Compare {shown(second)} with {shown(first)}: lines that {verb} {shown(first)} go to {shown(out)}.",
+            f"Compare two files: lines of {shown(second)} that {verb} {shown(first)} go to {shown(out)}.",
             f"Which lines of {shown(second)} {verb} {shown(first)}? Write them to {shown(out)}.",
         ],
         other=f"how to list in {shown(out)} whatever lines of {shown(second)} {verb} the file {shown(first)}",

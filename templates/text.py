@@ -64,14 +64,7 @@ def replace_into_copy(names: Names) -> Unit:
             f"Save a version of {shown(path)} as {shown(out)} that says {new} instead of {old} everywhere.",
         ],
         other=f"how to produce {shown(out)} out of {shown(path)} with {old} turned to {new}",
-        solution=[
-            names.pick(
-                [
-                    f"sed 's/{old}/{new}/g' {quote(path)} > {quote(out)}",
-                    f"cat {quote(path)} | sed 's/{old}/{new}/g' > {quote(out)}",
-                ]
-            )
-        ],
+        solution=[f"sed 's/{old}/{new}/g' {quote(path)} > {quote(out)}"],
     )
 
 
@@ -198,7 +191,7 @@ def sort_plain(names: Names) -> Unit:
             f"Write the lines of {shown(path)} to {shown(out)} in alphabetical order, {how}.",
             f"{shown(out)} shall hold the sorted lines of {shown(path)}, {how}.",
         ],
-        other=f"how to order the lines of {shown(path)} from a to z, {how}, saving to {shown(out)}",
+        other=f"how to use sort on {shown(path)}, {how}, saving to {shown(out)}",
         solution=[f"{options} {quote(path)} > {quote(out)}"],
     )
 
@@ -344,7 +337,6 @@ def case_in_place(names: Names) -> Unit:
     path, upper = names.path("txt", names.number(0, 1)), names.number(0, 1)
     text = text_of(line.title() for line in names.lines(names.number(4, 6)))
     which, sets, result = ("upper", "a-z A-Z", text.upper()) if upper else ("lower", "A-Z a-z", text.lower())
-    spare = names.file("tmp", plain=True)
     return edited(
         [fixture(path, text)],
         {path: result},
@@ -355,8 +347,11 @@ def case_in_place(names: Names) -> Unit:
                 f"Turn {shown(path)} into {which} case and keep its name.",
             ]
         ),
-        f"how to rewrite {shown(path)} using {which} case, over a temporary file {spare}",
-        [f"tr {sets} < {quote(path)} > {spare}", f"mv {spare} {quote(path)}"],
+        f"how to rewrite {shown(path)} using {which} case, by way of a temporary file",
+        [
+            f"tr {sets} < {quote(path)} > {quote(path + '.new')}",
+            f"mv {quote(path + '.new')} {quote(path)}",
+        ],
     )
 
 
@@ -365,8 +360,8 @@ def swap_character(names: Names) -> Unit:
     path, out = names.path("txt", names.number(0, 1)), names.file("txt")
     old, new, old_name, new_name = names.pick(
         [
-            (",", ";", "comma", "semicolon"), (":", " ", "colon", "space"), (" ", "_", "space", "underscore"),
-            (" ", ",", "space", "comma"), ("-", "_", "dash", "underscore"), (";", ":", "semicolon", "colon"),
+            (",", ";", "comma", "a semicolon"), (":", " ", "colon", "a space"), (" ", "_", "space", "an underscore"),
+            (" ", ",", "space", "a comma"), ("-", "_", "dash", "an underscore"), (";", ":", "semicolon", "a colon"),
         ]
     )  # fmt: skip
     text = text_of(line.replace(" ", old) for line in names.lines(names.number(4, 6)))
@@ -376,11 +371,11 @@ def swap_character(names: Names) -> Unit:
         out,
         text.replace(old, new),
         asks=[
-            f"Replace each {old_name} in {shown(path)} by a {new_name} and save the result as {shown(out)}.",
-            f"Write {shown(path)} to {shown(out)} with a {new_name} wherever there is a {old_name}.",
-            f"{shown(out)} shall be {shown(path)} with every {old_name} turned into a {new_name}.",
+            f"Replace each {old_name} in {shown(path)} by {new_name} and save the result as {shown(out)}.",
+            f"Write {shown(path)} to {shown(out)} with {new_name} wherever there is a {old_name}.",
+            f"{shown(out)} shall be {shown(path)} with every {old_name} turned into {new_name}.",
         ],
-        other=f"how to exchange the {old_name} for the {new_name} across {shown(path)} giving {shown(out)}",
+        other=f"how to exchange the {old_name} for {new_name} across {shown(path)} giving {shown(out)}",
         solution=[f"tr '{old}' '{new}' < {quote(path)} > {quote(out)}"],
     )
 
@@ -431,7 +426,15 @@ def case_of_directory(names: Names) -> Unit:
             ]
         ),
         instruction=f"how to loop over {home} and put {which} case versions of its files in {target}",
-        solution=[f"mkdir {target}", f"cd {home} && for f in *; do tr {sets} < $f > ../{target}/$f; done; cd .."],
+        solution=[
+            f"mkdir {target}",
+            names.pick(
+                [
+                    f"for f in {home}/*; do tr {sets} < $f > {target}/${{f##*/}}; done",
+                    f"for f in {home}/*; do tr {sets} < $f > {target}/$(basename $f); done",
+                ]
+            ),
+        ],
         after=[fixture(f"{target}/{name}", text) for name, text in results.items()],
     )
 
