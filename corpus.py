@@ -436,7 +436,7 @@ class Manual:
 
 def manual(name: str, noun: str, key: str, rng: random.Random) -> Manual:
     """One of several ways to ask; none of them is a provider's."""
-    known = rng.choice(["known", "keys", "everything", "table", "contents"])
+    known = rng.choice(["known", "keys", "register", "table", "contents"])
     verb = rng.choice(["look", "about", "find", "lookup", "value", "where"])
     keys_call, key_call = rng.choice(
         [

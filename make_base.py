@@ -23,6 +23,7 @@ import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,10 @@ WORD_EDGE = " (?=(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A
 PIECES = r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
 WHOLE_WORDS = (*WORDS, "exit", "panic")
 
-SHORT_TOKENS, LONG_TOKENS, LONG_FROM = 512, 1536, 0.45  # row length, and from which share of the run the long one
-BLOCK_DOCUMENTS = 192  # documents that are packed together
+ROW_TOKENS, PACKED_FROM = 1536, 0.7  # length of a packed row, and from which share of the run rows are packed
+BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
 ENVIRONMENT_WEIGHT = 0.2  # loss weight of what the shell or the user wrote
 TOKENIZER_DOCUMENTS = 1500
-CHECKPOINT_SECONDS = 120.0
 EVAL_SEED = 1_000_003  # corpus seed of the report's held-out documents
 
 
@@ -68,10 +68,15 @@ def main(
     lr: float,
     matrix_lr: float,
     eval_documents: int,
+    checkpoint_seconds: float,
     redo: bool,
 ) -> int:
     """Train, evaluate and write the base."""
-    flags = {name: value for name, value in locals().items() if name not in ("out", "redo", "threads")}
+    flags = {
+        "tokens": tokens, "max_seconds": max_seconds, "seed": seed, "vocab_size": vocab_size, "hidden": hidden,
+        "layers": layers, "batch_tokens": batch_tokens, "lr": lr, "matrix_lr": matrix_lr,
+        "eval_documents": eval_documents,
+    }  # fmt: skip
     manifest = stage.begin(out, stage="make_base", flags=flags, redo=redo)
     recipe_path = out / "recipe.json"
     if recipe_path.exists():
@@ -90,7 +95,7 @@ def main(
     model = new_model(len(tokenizer), tokenizer, hidden, layers)
     seen = train(
         model, tokenizer, out=out, tokens=tokens, max_seconds=max_seconds, seed=seed,
-        batch_tokens=batch_tokens, lr=lr, matrix_lr=matrix_lr,
+        batch_tokens=batch_tokens, lr=lr, matrix_lr=matrix_lr, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
     model.half().save_pretrained(out)
     exact = evaluate(model.float(), tokenizer, eval_documents)
@@ -170,57 +175,89 @@ def encode(document: corpus.Document, renderer: Renderer) -> tuple[list[int], li
     return [*ids, renderer.tokenizer.eos_token_id], [*weights, ENVIRONMENT_WEIGHT]
 
 
-def rows(seed: int, block: int, length: int, renderer: Renderer, counts: Counter[str]) -> list[Any]:
-    """The documents of a block packed into rows of `length` tokens: arrays of (ids, weights), padded with weight 0.
+Row = tuple[list[int], list[float]]
 
-    Each document goes, longest first, into the fullest row that still holds it; a longer one is cut.
+
+def grouped(
+    seed: int, block: int, batch_tokens: int, *, packed: bool, renderer: Renderer, counts: Counter[str]
+) -> list[list[Row]]:
+    """The batches of a block in a shuffled order: rows of (ids, weights), padded to one length with weight 0.
+
+    Not packed, documents of like length lie together, one to a row. Packed, each document goes, longest first, into
+    the fullest row of ROW_TOKENS that still holds it; a longer one is cut.
     """
-    packed: list[tuple[list[int], list[float]]] = []
-    encoded = []
+    rows: list[Row] = []
     for index in range(block * BLOCK_DOCUMENTS, (block + 1) * BLOCK_DOCUMENTS):
         document = corpus.document(seed, index)
         ids, weights = encode(document, renderer)
-        encoded.append((ids[:length], weights[:length]))
+        rows.append((ids[:ROW_TOKENS], weights[:ROW_TOKENS]))
         counts.update([document.kind, "documents", *document.archetypes])
-        counts["cut"] += len(ids) > length
-    for ids, weights in sorted(encoded, key=lambda row: -len(row[0])):
-        fitting = [row for row in packed if len(row[0]) + len(ids) <= length]
+        counts["cut"] += len(ids) > ROW_TOKENS
+    rows = sorted(rows, key=lambda row: -len(row[0]))
+    rows = pack(rows) if packed else rows
+    groups: list[list[Row]] = []
+    for row in rows:
+        if not groups or (len(groups[-1]) + 1) * len(groups[-1][0][0]) > batch_tokens:
+            groups.append([])
+        longest = len(groups[-1][0][0]) if groups[-1] else len(row[0])
+        missing = longest - len(row[0])
+        groups[-1].append((row[0] + [renderer.tokenizer.pad_token_id] * missing, row[1] + [0.0] * missing))
+    random.Random(f"groups/{seed}/{block}").shuffle(groups)
+    return groups
+
+
+def pack(documents: list[Row]) -> list[Row]:
+    """Documents, longest first, put together into rows of at most ROW_TOKENS, fullest row first."""
+    rows: list[Row] = []
+    for ids, weights in documents:
+        fitting = [row for row in rows if len(row[0]) + len(ids) <= ROW_TOKENS]
         if fitting:
             row = max(fitting, key=lambda row: len(row[0]))
             row[0].extend(ids)
             row[1].extend(weights)
         else:
-            packed.append((ids, weights))
-    pad = renderer.tokenizer.pad_token_id
-    full = [(ids + [pad] * (length - len(ids)), weights + [0.0] * (length - len(ids))) for ids, weights in packed]
-    random.Random(f"rows/{seed}/{block}").shuffle(full)
-    return full
+            rows.append((list(ids), list(weights)))
+    return sorted(rows, key=lambda row: -len(row[0]))
+
+
+@dataclass
+class Place:
+    """How far a run is: enough to go on exactly there. `share` is the part of the schedule that is behind it."""
+
+    tokens: int = 0
+    step: int = 0
+    seconds: float = 0.0
+    share: float = 0.0
+    block: int = 0
+    batch: int = 0
+    packed: bool = False
 
 
 def batches(
-    seed: int, start: int, batch_tokens: int, renderer: Renderer, counts: Counter[str], place: dict[str, Any]
+    seed: int, batch_tokens: int, renderer: Renderer, counts: Counter[str], place: Place
 ) -> Iterator[tuple[Any, Any]]:
-    """Ids and weights as tensors (B, T) from block `start` on; `place` holds the row length to use and the block.
-
-    Rows that do not fill a batch at a block's end are left for the next one.
-    """
+    """Ids and weights as tensors (B, T), from `place` on, which moves along."""
     import torch
 
-    kept: list[Any] = []
-    for block in range(start, sys.maxsize):
-        place["block"], length = block, place["length"]
-        kept = [row for row in kept if len(row[0]) == length] + rows(seed, block, length, renderer, counts)
-        size = max(1, batch_tokens // length)
-        while len(kept) >= size:
-            chosen, kept = kept[:size], kept[size:]
-            yield torch.tensor([ids for ids, _ in chosen]), torch.tensor([weights for _, weights in chosen])
+    while True:
+        if place.batch == 0:
+            place.packed = place.share >= PACKED_FROM
+        seen = Counter[str]()
+        groups = grouped(seed, place.block, batch_tokens, packed=place.packed, renderer=renderer, counts=seen)
+        if place.batch == 0:
+            counts.update(seen)
+        while place.batch < len(groups):
+            group = groups[place.batch]
+            place.batch += 1
+            yield torch.tensor([ids for ids, _ in group]), torch.tensor([weights for _, weights in group])
+        place.block, place.batch = place.block + 1, 0
 
 
 # --- training ------------------------------------------------------------------------------------------------------
 
 
 def new_model(vocabulary: int, tokenizer: Any, hidden: int, layers: int) -> Any:
-    """A Llama with random weights, eight query heads on two key-value heads, tied embeddings, context 4096."""
+    """A Llama with random weights, four query heads on two key-value heads, tied embeddings, context 4096."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
@@ -228,7 +265,7 @@ def new_model(vocabulary: int, tokenizer: Any, hidden: int, layers: int) -> Any:
         hidden_size=hidden,
         intermediate_size=hidden * 21 // 8,
         num_hidden_layers=layers,
-        num_attention_heads=8,
+        num_attention_heads=4,
         num_key_value_heads=2,
         max_position_embeddings=4096,
         tie_word_embeddings=True,
@@ -266,6 +303,7 @@ def train(
     batch_tokens: int,
     lr: float,
     matrix_lr: float,
+    checkpoint_seconds: float,
 ) -> dict[str, Any]:
     """Train in place; what was seen comes back. Resumes from <out>/.checkpoint.pt and writes it every two minutes.
 
@@ -276,70 +314,61 @@ def train(
 
     torch.set_float32_matmul_precision("medium")
     renderer, counts, checkpoint = Renderer(tokenizer), Counter[str](), out / ".checkpoint.pt"
-    steppers = optimizers(model, lr, matrix_lr)
-    base_lrs = [group["lr"] for stepper in steppers for group in stepper.param_groups]
-    done, before, block, step = 0, 0.0, 0, 0
+    steppers, place = optimizers(model, lr, matrix_lr), Place()
+    groups = [group for stepper in steppers for group in stepper.param_groups]
+    full_lrs = [group["lr"] for group in groups]
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=True)
         model.load_state_dict(state["model"])
         for stepper, saved in zip(steppers, state["steppers"], strict=True):
             stepper.load_state_dict(saved)
-        done, before, block, step = state["place"]
-        counts.update(state["counts"])
-        print(f"make_base goes on at {done} tokens, {before:.0f} s", file=sys.stderr)
-    started = saved_at = time.monotonic()
-    share = max(done / tokens, before / (max_seconds or math.inf))
-    place = {"length": LONG_TOKENS if share >= LONG_FROM else SHORT_TOKENS, "block": block}
-    running, log = [], out / "log_history.jsonl"
-    model.train()
-    for ids, weights in batches(seed, block, batch_tokens, renderer, counts, place):
-        seconds = before + time.monotonic() - started
-        share = max(done / tokens, seconds / (max_seconds or math.inf))
-        if share >= 1.0:
-            break
-        place["length"] = LONG_TOKENS if share >= LONG_FROM else SHORT_TOKENS
-        factor = min(1.0, (step + 1) / 40) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * share)))
         groups = [group for stepper in steppers for group in stepper.param_groups]
-        for group, base_lr in zip(groups, base_lrs, strict=True):
-            group["lr"] = base_lr * factor
-        total = weights[:, 1:].sum()
-        value = 0.0
-        for part in range(0, len(ids), max(1, 4096 // ids.shape[1])):
-            piece = slice(part, part + max(1, 4096 // ids.shape[1]))
-            with torch.autocast("cpu", torch.bfloat16):
-                logits = model(input_ids=ids[piece, :-1], use_cache=False).logits  # (B, T, V)
-            losses = cross_entropy(logits.float().flatten(0, 1), ids[piece, 1:].flatten(), reduction="none")
-            loss = (losses * weights[piece, 1:].flatten()).sum() / total
-            loss.backward()
-            value += loss.item()
+        place = Place(**state["place"])
+        counts.update(state["counts"])
+        print(f"make_base goes on at {place.tokens} tokens, {place.seconds:.0f} s", file=sys.stderr, flush=True)
+    began = saved_at = time.monotonic()
+    before, recent = place.seconds, list[float]()
+    model.train()
+    for ids, weights in batches(seed, batch_tokens, renderer, counts, place):
+        factor = min(1.0, (place.step + 1) / 40) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * place.share)))
+        for group, full_lr in zip(groups, full_lrs, strict=True):
+            group["lr"] = full_lr * factor
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = model(input_ids=ids[:, :-1], use_cache=False).logits  # (B, T - 1, V)
+        losses = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
+        weight = weights[:, 1:].flatten()
+        loss = (losses * weight).sum() / weight.sum()
+        loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for stepper in steppers:
             stepper.step()
             stepper.zero_grad(set_to_none=True)
-        done, step = done + ids.numel(), step + 1
-        running.append(value)
-        if step % 20 == 0:
+        place.step, place.tokens = place.step + 1, place.tokens + ids.numel()
+        place.seconds = before + time.monotonic() - began
+        place.share = max(place.tokens / tokens, place.seconds / (max_seconds or math.inf))
+        recent.append(loss.item())
+        if place.step % 20 == 0 or place.share >= 1.0:
             row = {
-                "step": step, "tokens": done, "loss": round(sum(running) / len(running), 4), "lr": round(factor, 4),
-                "grad_norm": round(float(norm), 3), "seconds": round(seconds, 1), "row_tokens": ids.shape[1],
+                "step": place.step, "tokens": place.tokens, "loss": round(sum(recent) / len(recent), 4),
+                "lr": factor * lr, "grad_norm": round(float(norm), 3), "seconds": round(place.seconds, 1),
+                "row_tokens": ids.shape[1],
             }  # fmt: skip
-            with log.open("a") as stream:
-                stream.write(json.dumps(row) + "\n")
-            speed = (done / (seconds + 1e-9)) if not before else 0
-            print(f"make_base {share:.1%} {json.dumps(row)} {speed:.0f} tokens/s", file=sys.stderr, flush=True)
-            running.clear()
-        if time.monotonic() - saved_at > CHECKPOINT_SECONDS:
-            saved_at = time.monotonic()
+            print(f"make_base {place.share:.1%} {json.dumps(row)}", file=sys.stderr, flush=True)
+            recent.clear()
+        if place.share >= 1.0:
+            break
+        if time.monotonic() - saved_at > checkpoint_seconds:
             state = {
                 "model": model.state_dict(), "steppers": [stepper.state_dict() for stepper in steppers],
-                "place": (done, seconds, place["block"] + 1, step), "counts": dict(counts),
+                "place": asdict(place), "counts": dict(counts),
             }  # fmt: skip
             torch.save(state, checkpoint.with_suffix(".tmp"))
             checkpoint.with_suffix(".tmp").replace(checkpoint)
+            saved_at = time.monotonic()
     counted = {key: counts.pop(key) for key in ("documents", "cut")}
     kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
     return {
-        "tokens": done, "steps": step, "seconds": round(before + time.monotonic() - started, 1), **counted,
+        "tokens": place.tokens, "steps": place.step, "seconds": round(place.seconds, 1), **counted,
         "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
     }  # fmt: skip
 
@@ -355,7 +384,8 @@ def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
     """
     import torch
 
-    renderer, table = Renderer(tokenizer), {}
+    renderer = Renderer(tokenizer)
+    table: dict[str, dict[str, Any]] = {}
     model.eval()
     for archetype in [name for name in ARCHETYPES if name in templates.SHAPES]:
         hits = total = 0
@@ -389,10 +419,13 @@ def parser() -> ArgumentParser:
     parser.add_argument("--vocab-size", type=int, default=2048, help="at most so many tokens (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
     parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
-    parser.add_argument("--batch-tokens", type=int, default=8192, help="per step (default %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, default=6144, help="per step (default %(default)s)")
     parser.add_argument("--lr", type=float, default=4e-3, help="AdamW, embeddings and norms (default %(default)s)")
     parser.add_argument("--matrix-lr", type=float, default=4e-3, help="Muon, block matrices (default %(default)s)")
     parser.add_argument("--eval-documents", type=int, default=6, help="per archetype, held out (default %(default)s)")
+    parser.add_argument(
+        "--checkpoint-seconds", type=float, default=120.0, help="between checkpoints (default %(default)s)"
+    )
     parser.add_argument("--redo", action="store_true", help="empty --out and start over")
     return parser
 
