@@ -11,6 +11,7 @@ that no process of the first can reach. How a container is closed off is in engi
 """
 
 import argparse
+import contextlib
 import io
 import secrets
 import shlex
@@ -208,13 +209,13 @@ class Session:
         import docker
 
         where = self.clean if self._over else self.container
-        with engine_call(f"read {path}"):
-            try:
-                stream, _ = api().get_archive(where, str(PurePosixPath(HOME, path)))
-                members = list(_members(b"".join(_bounded(stream, limit_bytes + (1 << 16)))))
-            except docker.errors.NotFound as error:
-                self._require_alive()
-                raise FileNotFoundError(path) from error
+        members = []
+        with engine_call(f"read {path}"), contextlib.suppress(docker.errors.NotFound):
+            stream, _ = api().get_archive(where, str(PurePosixPath(HOME, path)))
+            members = list(_members(b"".join(_bounded(stream, limit_bytes + (1 << 16)))))
+        if not members:
+            self._require_alive()
+            raise FileNotFoundError(path)
         member, content = members[0]
         if member.isdir():
             raise IsADirectoryError(path)
@@ -283,7 +284,9 @@ def _oom_kills(container: str) -> int:
 
 def _check(container: str, checker: str, timeout_seconds: float) -> Check:
     """Run a checker in a clean container, as a user that every mode lets in, under a fixed environment."""
-    command = ["/usr/bin/env", "-i", f"PATH={CHECKER_PATH}", f"HOME={HOME}", "/usr/bin/dash", "-c", checker, "checker"]
+    variables = [f"PATH={CHECKER_PATH}", f"HOME={HOME}"]
+    merged = ["/usr/bin/dash", "-c", 'exec /usr/bin/dash -c "$1" checker 2>&1', "checker", checker]
+    command = ["/usr/bin/env", "-i", *variables, *merged]
     out = Output(1 << 16)
     with engine_call(f"check in {container}"):
         process = Process(container, command, user="0:0", workdir=HOME)

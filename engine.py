@@ -300,11 +300,13 @@ class Process:
 
     def exit_code(self) -> int | None:
         """The exit code, waited for up to five seconds; None where the process still runs."""
-        for _ in range(100):
+        wait, deadline = 0.002, time.monotonic() + 5
+        while time.monotonic() < deadline:
             state = api().exec_inspect(self.id)
             if not state["Running"] and state["ExitCode"] is not None:
                 return int(state["ExitCode"])
-            time.sleep(0.05)
+            time.sleep(wait)
+            wait = min(2 * wait, 0.05)
         return None
 
     def close(self) -> None:

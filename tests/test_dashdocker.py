@@ -1,0 +1,439 @@
+"""Sandboxes give back exactly what was laid and done in them, tell their own death apart, and leave nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import dashdocker
+import engine
+from dashdocker import SandboxError, TreeEntry, run, session, tree_of, verify
+from engine import abandoned, identity, reap
+from schema import HOME, BadInputError, Fixture
+from wrapper import SEEN_BYTES, Output, Report
+
+ROOT = Path(__file__).parent.parent
+docker_needed = pytest.mark.docker
+WORLD = [
+    Fixture(path=f"{HOME}/deep/er/none", text="unreadable\n", mode=0o000),
+    Fixture(path=f"{HOME}/closed", type="dir", mode=0o000),
+    Fixture(path=f"{HOME}/closed/in", text="x", mode=0o640),
+    Fixture(path=f"{HOME}/-dash name", text="dash\n", mode=0o777),
+    Fixture.of(f"{HOME}/bytes", bytes(range(256)), 0o400),
+    Fixture(path=f"{HOME}/empty", text=""),
+    Fixture(path=f"{HOME}/link", type="symlink", target="deep/er/none"),
+    Fixture(path=f"{HOME}/loop", type="symlink", target="loop"),
+    Fixture(path=f"{HOME}/out", type="symlink", target="/etc/passwd"),
+]
+
+
+def names_of(run_label: str) -> list[str]:
+    """Containers and volumes of one run."""
+    filters = {"label": f"sekft.run={run_label}"}
+    containers = [found["Names"][0] for found in engine.api().containers(all=True, filters=filters)]
+    return containers + [found["Name"] for found in engine.api().volumes(filters=filters)["Volumes"] or []]
+
+
+# Trees
+
+
+@docker_needed
+def test_fixtures_arrive_with_every_mode_and_byte_and_are_read_back_the_same() -> None:
+    with session(WORLD) as shell:
+        assert shell.snapshot() == tree_of(WORLD)
+        owners = shell.step("stat -c '%U %a %Y' -- '-dash name' deep deep/er bytes").output.splitlines()
+        assert owners == ["operator 777 0", "operator 755 0", "operator 755 0", "operator 400 0"]
+        assert shell.verify("test -f closed/in").passed
+        assert shell.final_tree() == tree_of(WORLD)
+
+
+@docker_needed
+def test_modes_000_to_777_and_contents_reach_the_verifier_unchanged() -> None:
+    with session([]) as shell:
+        loop = "for a in 0 1 2 3 4 5 6 7; do for b in 0 1 2 3 4 5 6 7; do for c in 0 1 2 3 4 5 6 7"
+        shell.step(
+            f"umask 0; {loop}; do echo $a$b$c >f$a$b$c; mkdir d$a$b$c; echo in >d$a$b$c/in; done; done; done",
+            timeout_seconds=60,
+        )
+        step = shell.step(
+            "for f in f*; do chmod ${f#f} $f; done; for d in d*; do chmod ${d#d} $d; done", timeout_seconds=60
+        )
+        assert step.exit_code == 0
+        checker = """for f in f*; do
+            [ "$(stat -c %a $f)" = "$(printf %o 0${f#f})" ] && [ "$(cat $f)" = ${f#f} ] || exit 1
+            d=d${f#f}; [ "$(stat -c %a $d)" = "$(printf %o 0${f#f})" ] && [ "$(cat $d/in)" = in ] || exit 1
+        done; [ "$(ls | wc -l)" = 1024 ]"""
+        assert shell.verify(checker, timeout_seconds=120).passed
+        tree = {entry.path: entry for entry in shell.final_tree()}
+    assert len(tree) == 1024 + 512
+    for mode in range(0o1000):
+        path = f"{HOME}/f{mode:03o}"
+        assert tree[path] == TreeEntry(path, "file", mode, f"{mode:03o}\n".encode())
+        assert tree[f"{HOME}/d{mode:03o}"].mode == mode
+
+
+@docker_needed
+def test_a_tree_laid_anew_is_the_tree_that_was_read() -> None:
+    with session(WORLD) as shell:
+        shell.step("mkfifo pipe; ln bytes hard; mkdir 'new\nline'; chmod 1755 deep; rm link")
+        tree = shell.snapshot()
+        assert {entry.path: entry.type for entry in tree}[f"{HOME}/pipe"] == "other"
+        listing = "find . -type f -exec sha256sum {} + | sort; find . | sort; stat -c '%a %F' deep pipe closed out"
+        first = shell.verify(listing).output
+    assert verify(tree, listing).output == first
+
+
+@docker_needed
+def test_verify_lays_nothing_but_the_tree_and_shows_it_read_only() -> None:
+    tree = tree_of([Fixture(path=f"{HOME}/a", text="1\n")])
+    assert verify(tree, 'test "$(ls -A)" = a && test "$(cat a)" = 1').passed
+    assert not verify([], "test -e a").passed
+    assert "Read-only" in verify(tree, "touch b").output
+
+
+@docker_needed
+def test_a_checker_has_one_capability_no_network_and_a_fixed_environment() -> None:
+    with session([], environment={"LEAK": "1"}) as shell:
+        shell.step("export OTHER=1")
+        said = shell.verify("grep CapEff /proc/self/status; ls /sys/class/net; env | sort; pwd; ls /run/op").output
+    assert said.splitlines()[:2] == ["CapEff:\t0000000000000002", "lo"]
+    assert [line for line in said.splitlines() if "=" in line] == [
+        f"HOME={HOME}",
+        "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+        f"PWD={HOME}",
+    ]
+
+
+@docker_needed
+def test_files_are_read_and_written_without_following_tricks() -> None:
+    with session(WORLD) as shell:
+        assert shell.read_file("bytes") == bytes(range(256))
+        assert shell.read_file(f"{HOME}/deep/er/none") == b"unreadable\n"
+        shell.write_file("new/dir/file", b"\0\xff")
+        assert shell.read_file("new/dir/file") == b"\0\xff"
+        shell.step("mkfifo pipe")
+        with pytest.raises(FileNotFoundError):
+            shell.read_file("nothing")
+        with pytest.raises(IsADirectoryError):
+            shell.read_file("deep")
+        with pytest.raises(ValueError, match="regular"):
+            shell.read_file("pipe")
+        with pytest.raises(ValueError, match="regular"):
+            shell.read_file("out")
+        with pytest.raises(ValueError, match=r"256|over|at most"):
+            shell.read_file("bytes", limit_bytes=10)
+        with pytest.raises(OSError, match="Read-only"):
+            shell.write_file("/etc/x", b"")
+
+
+# The world of an operator
+
+
+@docker_needed
+def test_the_provider_is_roots_and_runs_and_the_environment_is_exact() -> None:
+    source = '#!/bin/sh\necho "it\'s $1"\n'
+    text = "see `x` $HOME 'q' \"d\"\nnext"
+    with session([], provider=("/usr/local/bin/duty", source), environment={"NOTE": text}) as shell:
+        assert shell.step('duty 1; printf %s "$NOTE"').output == f"it's 1\n{text}"
+        assert shell.step("stat -c '%U %a' /usr/local/bin/duty").output == "root 755\n"
+        assert shell.step("rm -f /usr/local/bin/duty; echo x >/usr/local/bin/duty").exit_code == 2
+        assert shell.step("pwd; id -un; hostname; umask").output == f"{HOME}\noperator\nsandbox\n0022\n"
+        names = {line.split("=")[0] for line in shell.step("env").output.splitlines() if "=" in line}
+    assert names == {"HOME", "USER", "LOGNAME", "SHELL", "TERM", "PATH", "PWD", "NOTE"}
+
+
+@docker_needed
+def test_no_wrapper_text_shows_where_an_operator_looks() -> None:
+    with session([]) as shell:
+        for text in (
+            "ps",
+            "ps -o args",
+            "ls -a / /tmp",
+            "set",
+            "env",
+            "export -p",
+            "cat /proc/$$/cmdline",
+            "alias",
+            "echo $*$#$0",
+        ):
+            seen = shell.step(text).output
+            for word in ("eval", "nonce", "state", "saved", "heredoc", "counter", "printf"):
+                assert word not in seen, (text, seen)
+        assert shell.step("echo $0 $#").output == "sh 0\n"
+
+
+@docker_needed
+def test_what_is_killed_from_inside_is_a_result_and_the_session_goes_on() -> None:
+    with session([]) as shell:
+        for text in ("kill -9 -1", "kill -9 $PPID", "kill -9 $$", "pkill -9 dash", "exec sleep 0"):
+            step = shell.step(text, timeout_seconds=5)
+            assert step.state_stale, text
+            assert shell.step("echo on").output == "on\n"
+
+
+@docker_needed
+def test_removed_state_is_stale_and_the_next_step_starts_at_login() -> None:
+    with session([]) as shell:
+        shell.step("cd /usr; X=1")
+        assert shell.step("chmod 000 /run/operator").state_stale
+        assert shell.step("chmod 700 /run/operator; rm -rf /run/operator/*; mkdir /run/operator/state.new").state_stale
+        assert shell.step("pwd; echo [$X]; rmdir /run/operator/state.new").output == f"{HOME}\n[]\n"
+        assert not shell.step("true").state_stale
+
+
+@docker_needed
+def test_no_zombies_are_left_to_use_up_the_process_limit() -> None:
+    with session([]) as shell:
+        shell.step("i=0; while [ $i -lt 100 ]; do (sleep 0.1 &); i=$((i + 1)); done", timeout_seconds=60)
+        time.sleep(0.5)
+        assert int(shell.step("ps -o stat | grep -c Z").output) == 0
+
+
+@docker_needed
+def test_run_gives_streams_code_and_stdin_apart() -> None:
+    done = run(WORLD, "cat; cat -- '-dash name'; echo err >&2; echo $X; exit 3", stdin=b"in\n", environment={"X": "1"})
+    assert (done.stdout, done.stderr, done.exit_code) == (b"in\ndash\n1\n", b"err\n", 3)
+    assert (done.timed_out, done.oom) == (False, False)
+    done = run([], "echo a; sleep 9", timeout_seconds=0.5)
+    assert (done.stdout, done.exit_code, done.timed_out) == (b"a\n", 124, True)
+    script = f"# {'x' * 200_000}\nwc -c"
+    assert run([], script, stdin=bytes(5_000_000)).stdout == b"5000000\n"
+
+
+@docker_needed
+def test_sixteen_sessions_at_once_never_mix() -> None:
+    def work(number: int) -> str:
+        with session([Fixture(path=f"{HOME}/n", text=f"{number}\n")]) as shell:
+            shell.step(f"export X={number}; cd /usr")
+            return shell.step(f"cat {HOME}/n; echo $X; pwd").output
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(work, range(16))) == [f"{number}\n{number}\n/usr\n" for number in range(16)]
+
+
+# Death
+
+
+@docker_needed
+def test_a_dead_sandbox_raises_and_is_never_an_output() -> None:
+    with session([]) as shell:
+        threading.Timer(1.0, lambda: engine.api().remove_container(shell.container, force=True)).start()
+        with pytest.raises(SandboxError):
+            shell.step("echo before; sleep 20")
+        for _ in range(2):
+            with pytest.raises(SandboxError):
+                shell.step("echo again")
+        with pytest.raises(SandboxError):
+            shell.verify("true")
+        with pytest.raises(SandboxError):
+            shell.snapshot()
+
+
+@docker_needed
+def test_F02_a_sandbox_lives_no_longer_than_its_lifetime() -> None:
+    with session([], lifetime_seconds=3) as shell:
+        assert shell.step("echo alive").output == "alive\n"
+        time.sleep(5)
+        assert f"/{shell.container}" not in names_of(engine.RUN)
+        with pytest.raises(SandboxError):
+            shell.step("echo dead")
+
+
+@docker_needed
+def test_nothing_is_left_after_an_exception_inside_a_session() -> None:
+    def break_off() -> None:
+        with session([]) as shell:
+            shell.step("sleep 60 &")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        break_off()
+    assert names_of(engine.RUN) == []
+
+
+@docker_needed
+def test_nothing_is_left_when_booting_fails() -> None:
+    with pytest.raises(SandboxError), session([], image="sekft-no-such-image"):
+        pass
+    file_and_parent = [Fixture(path=f"{HOME}/a", text=""), Fixture(path=f"{HOME}/a/b", text="")]
+    with pytest.raises(SandboxError), session(file_and_parent):
+        pass
+    assert names_of(engine.RUN) == []
+
+
+@docker_needed
+def test_remove_all_ends_what_this_process_has_open() -> None:
+    with session([]) as shell:
+        engine.remove_all()
+        assert names_of(engine.RUN) == []
+        with pytest.raises(SandboxError):
+            shell.step("echo gone")
+
+
+CHILD = """
+import sys, threading
+sys.path.insert(0, {root!r})
+import dashdocker, engine
+def work():
+    with dashdocker.session([]) as shell:
+        print(engine.RUN, flush=True)
+        shell.step("sleep 300", timeout_seconds=300)
+threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+[thread.start() for thread in threads]
+try:
+    [thread.join() for thread in threads]
+finally:
+    engine.remove_all()
+"""
+
+
+@pytest.fixture
+def child() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process with two sandboxes open, and its run label."""
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD.format(root=str(ROOT))], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        labels = {process.stdout.readline().strip(), process.stdout.readline().strip()}
+        yield process, labels.pop()
+        process.kill()
+
+
+@docker_needed
+def test_F03_kill_9_of_the_host_process_leaves_nothing_after_reap(child: tuple[subprocess.Popen[str], str]) -> None:
+    process, label = child
+    assert len(names_of(label)) == 4
+    reap()
+    assert len(names_of(label)) == 4, "a living owner's sandboxes are never reaped"
+    process.kill()
+    process.wait()
+    assert len(names_of(label)) == 4
+    assert reap() >= 4
+    assert names_of(label) == []
+
+
+@docker_needed
+def test_F04_interrupt_leaves_nothing(child: tuple[subprocess.Popen[str], str]) -> None:
+    process, label = child
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.wait(30)
+    assert names_of(label) == []
+
+
+@docker_needed
+def test_labels_are_on_containers_and_volumes() -> None:
+    with session([]) as shell:
+        container = engine.api().inspect_container(shell.container)["Config"]["Labels"]
+        volume = engine.api().inspect_volume(shell.volume)["Labels"]
+    for labels in (container, volume):
+        assert {key: labels[key] for key in identity()} == identity()
+        assert 3000 < float(labels["sekft.deadline"]) - time.time() < 4000
+    assert set(identity()) == {"sekft.run", "sekft.host", "sekft.boot", "sekft.pid"}
+    assert identity()["sekft.pid"].split()[0] == str(os.getpid())
+
+
+def test_only_the_overdue_and_the_orphans_of_this_machine_are_abandoned() -> None:
+    now = time.time()
+    mine = {**identity(), "sekft.deadline": str(now + 100)}
+    dead = {**mine, "sekft.pid": "4194304 1"}
+    reused = {**mine, "sekft.pid": f"{os.getpid()} 1"}
+    assert not abandoned(mine)
+    assert abandoned(dead)
+    assert abandoned(reused)
+    assert not abandoned({**dead, "sekft.host": "elsewhere"})
+    assert not abandoned({**dead, "sekft.boot": "another"})
+    assert abandoned({**mine, "sekft.host": "elsewhere", "sekft.deadline": str(now - 1)})
+
+
+# What is said to a user
+
+
+@docker_needed
+def test_preflight_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert dashdocker.preflight().startswith("sha256:")
+    with pytest.raises(BadInputError, match="make image"):
+        dashdocker.preflight("sekft-no-such-image")
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "dashdocker.py", *arguments],
+        capture_output=True, text=True, check=False, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+@docker_needed
+def test_reap_as_a_command_twice() -> None:
+    for _ in range(2):
+        done = command("reap")
+        assert done.returncode == 0, done.stderr
+        assert '"action": "reap"' in done.stdout
+
+
+def test_no_engine_is_one_line_and_exit_2() -> None:
+    done = command("reap", DOCKER_HOST="unix:///nonexistent/docker.sock")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no Docker engine answers" in done.stderr
+
+
+def test_no_permission_on_the_socket_says_so(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    tmp_path.chmod(0o700)
+    script = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r}); import docker, requests, schema, dashdocker\n"
+        "os.setuid(65534)\n"
+        "try:\n    dashdocker.preflight()\nexcept schema.BadInputError as error:\n    print(error)"
+    )
+    environment = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/docker.sock"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
+    assert "no permission on the Docker socket" in done.stdout, done.stderr
+
+
+def test_help_is_fast_and_loads_no_docker() -> None:
+    began = time.monotonic()
+    assert command("--help").returncode == 0
+    assert time.monotonic() - began < 5
+    code = "import sys, dashdocker; print([m for m in ('docker', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
+
+
+# Reading the stream
+
+
+def test_a_report_is_read_the_same_however_the_stream_is_cut() -> None:
+    stream = b"\0abc 7\0out\0put \0ab" + b"\0abc 3 1 0 0 /a b\0abc\0"
+    for size in range(1, len(stream) + 1):
+        report = Report("abc")
+        done = [report.take(1, stream[at : at + size]) for at in range(0, len(stream), size)]
+        assert done[-1]
+        assert not any(done[:-1])
+        assert (report.session, report.closing) == (7, [b"3", b"1", b"0", b"0", b"/a b"])
+        assert report.output.kept() == b"out\0put \0ab"
+
+
+@pytest.mark.parametrize("size", [0, 1, SEEN_BYTES, SEEN_BYTES + 1, SEEN_BYTES * 3, 100_000])
+def test_output_counts_exactly_and_keeps_both_ends(size: int) -> None:
+    data = bytes(65 + number % 26 for number in range(size))
+    output = Output(SEEN_BYTES * 4)
+    for at in range(0, size, 777):
+        output.add(data[at : at + 777])
+    assert output.total == size
+    kept = output.kept()
+    assert len(kept) == min(size, SEEN_BYTES * 4)
+    half = SEEN_BYTES // 2
+    if size <= SEEN_BYTES:
+        assert output.text() == data.decode()
+    else:
+        left_out = size - 2 * half
+        assert output.text() == f"{data[:half].decode()}\n[... {left_out} bytes left out ...]\n{data[-half:].decode()}"
