@@ -71,6 +71,11 @@ class Dataset:
             "labelled_tokens": sum(sum(example.encoded.mask) for example in self.examples),
         }
 
+    def keep_first(self, count: int) -> None:
+        """Train on the first `count` examples only; the others are beyond the limit."""
+        self.left_out["beyond_limit"] += [example.id for example in self.examples[count:]]
+        self.examples = self.examples[:count]
+
     def hash(self) -> str:
         """SHA-256 over the ids and masks in order: what a checkpoint was trained on."""
         return sha256(

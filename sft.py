@@ -22,7 +22,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -106,9 +106,9 @@ def main(
         return stage.DONE
     renderer = Renderer.for_base(load_tokenizer(base), render)
     dataset = build(trajectories, renderer, **rows)
-    say_left_out(dataset)
     if overfit:
-        dataset.examples = dataset.examples[:overfit]
+        dataset.keep_first(overfit)
+    say_left_out(dataset)
     if not dataset.examples:
         raise BadInputError(f"{data}: no row is left to train on ({dataset.counts()['left_out']}); see --inspect")
     losses, trained = train(dataset, base, out, settings, logdir or out / "runs")
@@ -217,6 +217,7 @@ def train(
     logging.disable_progress_bar()
     set_seed(settings["seed"])
     model, tokenizer = load_model(base, dtype=settings["dtype"], load_4bit=settings["load_4bit"])
+    unpack_4bit(model)
     model = add_lora(model, settings)
     total = steps_of(len(dataset.examples), settings["batch"], settings["accum"], settings["epochs"])
     checkpoint = last_checkpoint(out / "checkpoints", dataset.hash())
@@ -272,6 +273,22 @@ def add_lora(model: Any, settings: dict[str, Any]) -> Any:
     return model
 
 
+def unpack_4bit(model: Any) -> None:
+    """Give 4-bit weights back the form that gradients pass through.
+
+    On CPU bitsandbytes 0.50 repacks them in the first forward of eval(), for good; the kernel for that form has no
+    backward, so that a later training would silently leave out what flows through the frozen weights.
+    """
+    for module in model.modules():
+        state = getattr(getattr(module, "weight", None), "quant_state", None)
+        if getattr(state, "packing_format_for_cpu", False):
+            from bitsandbytes.functional import _convert_weight_packed_for_cpu_inverse
+
+            module.weight.data, module.weight.quant_state = _convert_weight_packed_for_cpu_inverse(
+                module.weight.data, state
+            )
+
+
 def last_checkpoint(directory: Path, data_hash: str) -> Path | None:
     """The newest checkpoint that was written whole and trained on the same rows; the others are removed."""
     usable: list[tuple[int, Path]] = []
@@ -307,12 +324,19 @@ def head_is_plain(model: Any, row: dict[str, list[int]]) -> bool:
     import torch
 
     batch = {name: torch.tensor([values], device=model.device) for name, values in row.items()}
-    kind = torch.float32 if model.dtype == torch.float32 else model.dtype
-    model.eval()
-    with torch.no_grad(), nullcontext() if kind == torch.float32 else torch.autocast(model.device.type, dtype=kind):
-        labels = int((batch["labels"][:, 1:] != IGNORED).sum())
-        compact = float(labelled_loss(model, batch)) / labels
-        stock = float(model(**batch, use_cache=False).loss)
+    labels = int((batch["labels"][:, 1:] != IGNORED).sum())
+    half = model.dtype in (torch.float16, torch.bfloat16)
+    scored: list[float] = []
+    losses: list[Callable[[], Any]] = [
+        lambda: labelled_loss(model, batch) / labels,
+        lambda: model(**batch, use_cache=False).loss,
+    ]
+    model.train()  # never eval(): on CPU that repacks 4-bit weights into a form that no gradient passes
+    with torch.no_grad(), torch.autocast(model.device.type, dtype=model.dtype) if half else nullcontext():
+        for loss in losses:
+            with torch.random.fork_rng():  # the same dropout in both
+                scored.append(float(loss()))
+    compact, stock = scored
     if math.isfinite(stock) and abs(compact - stock) > HEAD_TOLERANCE * max(1.0, abs(stock)):
         print(f"this base changes its logits behind the head; scoring every position ({stock:.4f})", file=sys.stderr)
         return False

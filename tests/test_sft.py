@@ -1,0 +1,533 @@
+"""Training is right: the loss, the accounting, the resume and the identity of an adapter, on a real tiny base."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny import base as build_base
+from tiny import scenario, tokenizer, trajectory
+
+import sft
+import stage
+from dataset import IGNORED, build, inspect, show
+from render import Renderer
+from schema import Message, write_json, write_record
+
+ROOT = Path(__file__).parent.parent
+QUICK = ["--lr", "5e-3", "--lora-targets", "all-linear", "--dtype", "fp32"]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_base(tmp_path_factory.mktemp("sft") / "base")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve sessions of different lengths, one of them not kept."""
+    directory = tmp_path_factory.mktemp("sft") / "data"
+    for index in range(12):
+        write_record(directory, trajectory(f"t{index}-s0", kept=index != 5, steps=2 + index % 3))
+    return directory
+
+
+def command(*arguments: Any) -> list[str]:
+    return [sys.executable, str(ROOT / "sft.py"), *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+
+
+def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), capture_output=True, text=True, env=environment(), check=False)
+
+
+def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
+    """The same command line without a new process: exit code, stdout, stderr. Saves the seconds that torch takes."""
+    import torch
+
+    torch.set_num_threads(1)
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as caught:
+        stage.run(sft.main, sft.parser(), [str(argument) for argument in arguments])
+    shown = capsys.readouterr()
+    assert isinstance(caught.value.code, int)
+    return caught.value.code, shown.out, shown.err
+
+
+def train_here(capsys: pytest.CaptureFixture[str], *arguments: Any) -> dict[str, Any]:
+    code, out, err = in_process(capsys, *arguments)
+    assert code == 0, err
+    parsed: dict[str, Any] = json.loads(out)
+    return parsed
+
+
+def summary(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    parsed: dict[str, Any] = json.loads(line)
+    return parsed
+
+
+def hashes(directory: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.iterdir())}
+
+
+def history(out: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (out / "log_history.jsonl").read_text().splitlines()]
+
+
+def renderer() -> Renderer:
+    return Renderer.for_base(tokenizer("byte_level"))
+
+
+@pytest.fixture(scope="module")
+def trained(base: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """An adapter trained in one go, with its summary; the base must come out as it went in."""
+    out = tmp_path_factory.mktemp("sft") / "adapter"
+    before = hashes(base)
+    result = summary(run("--data", data, "--base", base, "--out", out, "--epochs", 4, "--accum", 2, *QUICK))
+    assert hashes(base) == before
+    return out, result
+
+
+def test_the_adapter_directory_says_what_it_is(trained: tuple[Path, dict[str, Any]], base: Path, data: Path) -> None:
+    out, result = trained
+    assert {path.name for path in out.iterdir()} == {
+        "adapter_model.safetensors", "adapter_config.json", "render.json", "sekft.json", "log_history.jsonl",
+        "manifest.json", "runs", "checkpoints",
+    }  # fmt: skip
+    identity = json.loads((out / "sekft.json").read_text())
+    rows = {row["trajectory_id"]: row for row in identity["trained_on"]}
+    assert set(rows) == {f"t{index}-s0" for index in range(12) if index != 5}
+    assert rows["t3-s0"] == {
+        "trajectory_id": "t3-s0",
+        "scenario_id": "t3",
+        "content_hash": scenario("t3").content_hash,
+        "archetype": "copy_files",
+    }
+    assert identity["base_hash"]
+    assert identity["flags"]["lora_r"] == 16
+    assert json.loads((out / "render.json").read_text()) == renderer().describe()
+    assert list((out / "runs").glob("events*"))
+    assert json.loads((out / "manifest.json").read_text())["finished"] is True
+    entries = history(out)
+    assert [entry["step"] for entry in entries] == list(range(1, result["steps"] + 1))
+    assert set(entries[0]) == {"step", "epoch", "loss", "lr", "grad_norm"}
+    assert result["loss_last"] < result["loss_first"]
+
+
+def test_every_row_is_accounted_for_once(trained: tuple[Path, dict[str, Any]]) -> None:
+    _, result = trained
+    assert result["read"] == 12
+    assert result["used"] + sum(result["left_out"].values()) == 12
+    assert result["left_out"] == {"not_kept": 1, "beyond_limit": 0, "over_length": 0, "no_labels": 0}
+
+
+def test_a_finished_run_returns_at_once_and_more_epochs_go_on(
+    trained: tuple[Path, dict[str, Any]], base: Path, data: Path
+) -> None:
+    out, result = trained
+    before = (out / "adapter_model.safetensors").read_bytes()
+    flags = ["--data", data, "--base", base, "--out", out, "--accum", 2, *QUICK]
+    started = time.monotonic()
+    again = run(*flags, "--epochs", 4)
+    assert time.monotonic() - started < 5  # before torch is imported
+    assert summary(again)["steps"] == result["steps"]
+    assert "nothing to do" in again.stderr
+    assert (out / "adapter_model.safetensors").read_bytes() == before
+    other = run(*flags, "--epochs", 4, "--lora-r", 8)
+    assert other.returncode == 2
+    assert "--lora-r was 16, is 8" in other.stderr
+    more = summary(run(*flags, "--epochs", 5))
+    assert more["resumed_from"] == result["steps"]
+    assert more["steps"] == result["steps"] * 5 // 4
+    assert [entry["step"] for entry in history(out)] == list(range(1, more["steps"] + 1))
+
+
+def test_the_saved_adapter_loads_and_changes_the_base(trained: tuple[Path, dict[str, Any]], base: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    from models import load_model
+
+    out, _ = trained
+    weights = load_file(out / "adapter_model.safetensors")
+    assert {tensor.dtype for tensor in weights.values()} == {torch.float32}
+    assert all(tensor.abs().max() > 0 for tensor in weights.values())
+    assert len(weights) == 2 * 7 * 2  # layers, linears, A and B
+    model, fast = load_model(base, out, dtype="fp32")
+    encoded = renderer().encode(trajectory("t0-s0").messages)
+    ids = torch.tensor([encoded.token_ids])
+    with torch.no_grad(), model.disable_adapter():
+        bare = model(ids).logits
+    with torch.no_grad():
+        assert (model(ids).logits - bare).abs().max() > 0.1
+    assert fast.vocab_size > 0
+
+
+def test_a_killed_run_resumes_to_the_very_same_adapter(base: Path, data: Path, tmp_path: Path) -> None:
+    flags = ["--data", data, "--base", base, "--epochs", 6, "--accum", 2, *QUICK]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    summary(run(*flags, "--out", whole))
+    process = subprocess.Popen(
+        command(*flags, "--out", cut), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    while not list((cut / "checkpoints").glob("checkpoint-*/complete.json")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (cut / "adapter_model.safetensors").exists()
+    (cut / "checkpoints" / "checkpoint-9999").mkdir()  # what a kill in the middle of a save leaves
+    resumed = summary(run(*flags, "--out", cut))
+    assert resumed["resumed_from"] > 0
+    assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
+    assert history(cut) == history(whole)
+
+
+def test_overfit_reaches_zero_or_fails(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--data", data, "--base", base, "--overfit", 2]
+    reached = train_here(capsys, *flags, "--out", tmp_path / "good", *QUICK)
+    assert reached["loss_last"] < sft.OVERFIT_LOSS
+    assert reached["used"] == 2
+    assert reached["used"] + sum(reached["left_out"].values()) == reached["read"]
+    code, _, err = in_process(capsys, *flags, "--out", tmp_path / "bad", "--lr", "1e-6", "--epochs", 2)
+    assert code == 2
+    assert "wanted under 0.05; raise --lr" in err.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def model(base: Path) -> Any:
+    from models import load_model
+
+    loaded, _ = load_model(base, dtype="fp32")
+    settings = {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}
+    return sft.add_lora(loaded, settings)
+
+
+def rows(count: int = 3) -> list[dict[str, list[int]]]:
+    return [
+        example.row()
+        for example in build(
+            [trajectory(f"r{index}-s0", steps=2 + index) for index in range(count)], renderer(), max_length_tokens=4096
+        ).examples
+    ]
+
+
+def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any) -> None:
+    import torch
+
+    for batch_rows in (rows(1), rows(3)):
+        batch = sft.collate(batch_rows, pad_id=0)
+        labels = int((batch["labels"] != IGNORED).sum())
+        results = []
+        for compact in (True, False):
+            model.zero_grad()
+            loss = sft.labelled_loss(model, batch) / labels if compact else model(**batch).loss
+            torch.autograd.backward(loss)
+            norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
+            results.append((loss.item(), norm.item()))
+        assert results[0] == pytest.approx(results[1], rel=1e-5)
+
+
+def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
+    together = float(sft.labelled_loss(model, sft.collate(rows(3), pad_id=0)).detach())
+    alone = sum(float(sft.labelled_loss(model, sft.collate([row], pad_id=0)).detach()) for row in rows(3))
+    assert together == pytest.approx(alone, rel=1e-5)
+    assert "attention_mask" not in sft.collate(rows(1), pad_id=0)
+    assert "attention_mask" in sft.collate(rows(3), pad_id=0)
+
+
+def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path) -> None:
+    import torch
+
+    from models import load_model
+
+    norms = []
+    for evaluated in (False, True):
+        torch.manual_seed(0)
+        loaded, _ = load_model(base, dtype="fp32", load_4bit=True)
+        adapted = sft.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
+        batch = sft.collate(rows(1), pad_id=0)
+        if evaluated:
+            with torch.no_grad():
+                adapted.eval()(**batch)
+        sft.unpack_4bit(adapted)
+        sft.head_is_plain(adapted, rows(1)[0])
+        torch.autograd.backward(sft.labelled_loss(adapted.train(), batch))
+        norms.append({name: float(p.grad.norm()) for name, p in adapted.named_parameters() if p.grad is not None})
+    assert norms[0] == pytest.approx(norms[1], rel=2e-2)  # repacking rounds the scales to bf16
+    assert sum(norms[0].values()) > 0
+
+
+def test_a_base_that_scales_its_logits_is_noticed(model: Any) -> None:
+    assert sft.head_is_plain(model, rows(1)[0])
+    stock = type(model.get_base_model()).forward
+    try:
+        type(model.get_base_model()).forward = lambda self, *a, **k: _halved(stock(self, *a, **k))
+        assert not sft.head_is_plain(model, rows(1)[0])
+    finally:
+        type(model.get_base_model()).forward = stock
+
+
+def _halved(output: Any) -> Any:
+    output.loss = output.loss / 2
+    return output
+
+
+def test_only_fp32_adapter_weights_train_under_any_dtype(base: Path) -> None:
+    import torch
+
+    from models import load_model
+
+    for dtype in ("fp16", "bf16", "fp32"):
+        loaded, _ = load_model(base, dtype=dtype)
+        adapted = sft.add_lora(loaded, {"lora_targets": sft.ATTENTION, "lora_r": 4, "lora_alpha": 8})
+        trainable = {name: p.dtype for name, p in adapted.named_parameters() if p.requires_grad}
+        assert trainable
+        assert all("lora_" in name and kind == torch.float32 for name, kind in trainable.items())
+
+
+def test_a_grad_scaler_steps_these_weights_and_refuses_half_ones() -> None:
+    import torch
+
+    scaler = torch.amp.GradScaler("cpu")
+    for dtype, accepted in ((torch.float32, True), (torch.float16, False)):
+        weight = torch.nn.Parameter(torch.ones(2, dtype=dtype))
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        torch.autograd.backward(scaler.scale((weight * 2).sum()))
+        if accepted:
+            scaler.unscale_(optimizer)
+            scaler.step(optimizer)
+            scaler.update()
+        else:
+            with pytest.raises(ValueError, match="unscale FP16"):
+                scaler.unscale_(optimizer)
+
+
+def test_rank_16_on_the_attention_of_mistral_7b_is_13631488_parameters() -> None:
+    import torch
+    from transformers import MistralConfig, MistralForCausalLM
+
+    with torch.device("meta"):
+        bare = MistralForCausalLM(MistralConfig())
+    defaults = sft.parser().parse_args(["--data", "x", "--base", "y"])
+    bare.requires_grad_(False)
+    adapted = sft.add_lora(bare, vars(defaults))
+    assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == 13_631_488
+
+
+@pytest.mark.parametrize("flags", [["--dtype", "fp16"], ["--dtype", "bf16"], ["--load-4bit", "--dtype", "fp32"]])
+def test_half_precision_and_4bit_train_on_cpu(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    flags = [*flags, "--lr", "5e-3", "--lora-targets", "all-linear", "--limit", "3", "--gradient-checkpointing"]
+    result = train_here(
+        capsys, "--data", data, "--base", base, "--out", tmp_path / "out", "--epochs", 4, "--accum", 1, *flags
+    )
+    assert result["loss_last"] < result["loss_first"]
+    assert result["left_out"]["beyond_limit"] == 9
+
+
+def test_chat_render_trains_and_is_named_in_the_adapter(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    flags = ["--data", data, "--base", base, "--out", out, "--render", "chat", "--epochs", 1, "--batch", 4]
+    train_here(capsys, *flags, *QUICK)
+    assert json.loads((out / "render.json").read_text())["wire"] == "chat"
+
+
+def test_inspect_needs_no_weights_and_shows_the_mask(base: Path, data: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "base"
+    bare.mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        (bare / name).write_bytes((base / name).read_bytes())
+    done = run("--data", data, "--base", bare, "--inspect", "--show", 1, "--batch", 4)
+    result = summary(done)
+    assert result["used"] == 11
+    assert result["findings"] == []
+    assert 0.05 < result["labelled_share"][0] < result["labelled_share"][-1] < 0.5
+    assert result["steps_estimate"] == 3 * 1
+    assert "⟦exit<|end|>⟧" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_inspect_fails_on_held_out_rows_and_names_them(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    holdout = tmp_path / "holdout"
+    write_record(holdout, scenario("t7"))
+    code, _, err = in_process(capsys, "--data", data, "--base", base, "--inspect", "--holdout", holdout)
+    assert code == 2
+    assert "ERROR holdout_scenario: 1 rows that are held out: t7-s0" in err
+
+
+@pytest.mark.parametrize(
+    ("by", "other", "message"),
+    [
+        ("scenario", scenario("t7"), "scenario of 1 trajectories is held out, t7-s0 first"),
+        ("archetype", scenario("t7", task="sort_by_kind"), "scenario of 1 trajectories is held out"),
+        ("archetype", scenario("fresh"), "archetype of 11 trajectories is held out"),
+    ],
+)
+def test_training_on_what_is_held_out_is_refused(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], by: str, other: Any, message: str
+) -> None:
+    write_record(tmp_path / "holdout", other)
+    write_json(tmp_path / "holdout" / "manifest.json", {"finished": True, "flags": {"by": by}})
+    flags = ["--data", data, "--base", base, "--out", tmp_path / "out", "--holdout", tmp_path / "holdout"]
+    code, _, err = in_process(capsys, *flags)
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_scenario_with_the_same_content_under_another_id_is_held_out_too(data: Path, tmp_path: Path) -> None:
+    from dataset import overlap
+
+    write_record(tmp_path, scenario("t7").model_copy(update={"id": "renamed"}))
+    kept = [trajectory("t7-s0"), trajectory("t8-s0")]
+    assert overlap(kept, tmp_path) == {"scenario": ["t7-s0"], "archetype": []}
+
+
+def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:
+    empty = trajectory("empty-s0").model_copy(update={"messages": trajectory().messages[:2]})
+    long = trajectory("long-s0", steps=30)
+    dataset = build([trajectory("a-s0"), empty, long], renderer(), max_length_tokens=600)
+    assert dataset.counts()["left_out_ids"] == {"over_length": ["long-s0"], "no_labels": ["empty-s0"]}
+    assert [example.id for example in dataset.examples] == ["a-s0"]
+    levels = {finding.check: finding.level for finding in inspect(dataset, renderer())}
+    assert levels["no_labels"] == "ERROR"
+    assert levels["over_length"] == "WARN"
+
+
+def test_ids_that_a_local_operator_sampled_are_trained_on_as_they_are() -> None:
+    r, plain = renderer(), trajectory("rec-s0")
+    encoded = r.encode(plain.messages)
+    first = next(at for at, (a, b) in enumerate(encoded.offsets) if encoded.mask[at] and b - a > 1)
+    text = r.decode(encoded.token_ids[first : first + 1])
+    pieces = [r.operator_ids(letter)[0] for letter in text]  # the same text, sampled letter by letter
+    ids = encoded.token_ids[:first] + pieces + encoded.token_ids[first + 1 :]
+    mask = encoded.mask[:first] + [1] * len(pieces) + encoded.mask[first + 1 :]
+    assert len(pieces) > 1
+    update = {"token_ids": ids, "assistant_mask": mask, "log_probs": [None] * len(ids)}
+    dataset = build([plain.model_copy(update=update)], r, max_length_tokens=4096)
+    assert dataset.examples[0].encoded.token_ids == ids
+    assert dataset.examples[0].encoded.mask == mask
+    assert dataset.counts()["recorded_ids"] == 1
+    assert all(finding.level == "OK" for finding in inspect(dataset, r))
+    foreign = plain.model_copy(update={**update, "token_ids": [id_ + 1 for id_ in ids]})
+    dataset = build([foreign], r, max_length_tokens=4096)
+    assert dataset.examples[0].encoded.token_ids == encoded.token_ids
+    assert dataset.counts()["retokenised"] == 1
+
+
+def test_each_check_of_inspect_fails_on_a_planted_fault() -> None:
+    import dataclasses
+
+    r = renderer()
+    (good,) = build([trajectory()], r, max_length_tokens=4096).examples
+
+    def findings(**changes: Any) -> set[str]:
+        example = dataclasses.replace(good, encoded=dataclasses.replace(good.encoded, **changes))
+        dataset = build([], r, max_length_tokens=4096)
+        dataset.examples = [example]
+        return {finding.check for finding in inspect(dataset, r) if finding.level == "ERROR"}
+
+    encoded = good.encoded
+    assert findings() == set()
+    first = encoded.mask.index(1)
+    dropped = [*encoded.mask[: first - 1], 1, *encoded.mask[first:]]  # a token of the header is scored
+    assert "spans" in findings(mask=dropped)
+    last = len(encoded.mask) - 1
+    assert "spans" in findings(mask=[*encoded.mask[:last], 0])  # the end marker's last token is not
+    assert "labelled_share" in findings(mask=[1] * len(encoded.mask))
+    wide = list(encoded.offsets)
+    wide[first] = (wide[first][0] - 1, wide[first][1])
+    assert "straddling" in findings(offsets=wide)
+    shifted = [encoded.token_ids[1], *encoded.token_ids[1:]]
+    assert "prefix" in findings(token_ids=shifted)
+    marker = [*trajectory().messages[:3], Message(role="assistant", content="echo '<|end|>'")]
+    dataset = build([trajectory().model_copy(update={"messages": marker})], r, max_length_tokens=4096)
+    assert {f.check for f in inspect(dataset, r) if f.level == "ERROR"} == {"end"}
+    with_bos = Renderer.for_base(tokenizer("metaspace"))
+    dataset = build([trajectory()], with_bos, max_length_tokens=4096)
+    assert all(finding.level == "OK" for finding in inspect(dataset, with_bos))
+    assert with_bos.bos_id is not None
+    doubled = [with_bos.bos_id, *dataset.examples[0].encoded.token_ids[:-1]]
+    broken = dataclasses.replace(dataset.examples[0].encoded, token_ids=doubled)
+    dataset.examples = [dataclasses.replace(dataset.examples[0], encoded=broken)]
+    assert "bos" in {f.check for f in inspect(dataset, with_bos) if f.level == "ERROR"}
+    assert "\033[32mexit<|end|>\033[0m" in show(good, colour=True)
+
+
+def test_duplicates_are_named() -> None:
+    copies = [trajectory("a-s0"), trajectory("a-s0").model_copy(update={"id": "a-s1"})]
+    findings = inspect(build(copies, renderer(), max_length_tokens=4096), renderer())
+    assert [finding.rows for finding in findings if finding.check == "duplicates"] == [["a-s1"]]
+
+
+BAD_INPUT = {
+    "no data": (["--data", "{tmp}/none", "--base", "{base}", "--out", "{tmp}/o"], "none: no such directory"),
+    "empty data": (["--data", "{tmp}/empty", "--base", "{base}", "--out", "{tmp}/o"], "holds no records"),
+    "not json": (["--data", "{tmp}/broken", "--base", "{base}", "--out", "{tmp}/o"], "bad.json: not JSON"),
+    "schema": (["--data", "{tmp}/future", "--base", "{base}", "--out", "{tmp}/o"], "schema_version 99 is unknown"),
+    "axis": (["--data", "{tmp}/axis", "--base", "{base}", "--out", "{tmp}/o"], "not one known value per axis"),
+    "unfinished": (["--data", "{tmp}/half", "--base", "{base}", "--out", "{tmp}/o"], "pass --partial"),
+    "none kept": (["--data", "{tmp}/lost", "--base", "{base}", "--out", "{tmp}/o"], "no row is left to train on"),
+    "no base": (["--data", "{data}", "--base", "{tmp}/none", "--out", "{tmp}/o"], "no such base directory"),
+    "no tokenizer": (["--data", "{data}", "--base", "{tmp}/bare", "--out", "{tmp}/o"], "no tokenizer.json"),
+    "no tokenizer, inspect": (["--data", "{data}", "--base", "{tmp}/bare", "--inspect"], "no tokenizer.json"),
+    "no out": (["--data", "{data}", "--base", "{base}"], "--out is missing"),
+    "out is a file": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/file"], "cannot be written"),
+    "out of another": (["--data", "{data}", "--base", "{base}", "--out", "{base}"], "is not empty"),
+    "lr": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--lr", "0"], "--lr is 0.0"),
+    "rank": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--lora-r", "0"], "--lora-r is 0"),
+    "targets": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/t", "--lora-targets", "w"], "q_proj"),
+    "no holdout": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--holdout", "{tmp}/none"], "no such"),
+    "abbreviation": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--epoch", "1"], "unrecognized"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_bad_input_is_one_line_and_exit_2(
+    name: str, base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for directory in ("empty", "broken", "future", "axis", "half", "lost", "bare"):
+        (tmp_path / directory).mkdir()
+    record = json.loads((data / "t1-s0.json").read_text())
+    (tmp_path / "broken" / "bad.json").write_text("{")
+    write_json(tmp_path / "future" / "a.json", {**record, "schema_version": 99})
+    write_json(tmp_path / "axis" / "a.json", {**record, "axes": {**record["axes"], "task": "juggle"}})
+    write_json(tmp_path / "half" / "manifest.json", {"finished": False})
+    write_record(tmp_path / "lost", trajectory("lost-s0", kept=False))
+    write_json(tmp_path / "bare" / "config.json", {})
+    (tmp_path / "file").write_text("")
+    arguments, message = BAD_INPUT[name]
+    given = (argument.format(tmp=tmp_path, base=base, data=data) for argument in arguments)
+    code, out, err = in_process(capsys, *given)
+    assert code == 2
+    assert message in err.splitlines()[-1]
+    assert out == ""
+
+
+def test_help_is_quick() -> None:
+    started = time.process_time()
+    done = run("--help")
+    assert done.returncode == 0
+    assert "--lora-targets" in done.stdout
+    assert time.process_time() - started < 1
