@@ -103,7 +103,7 @@ def main(
     with stage.progress(n, "generate") as bar:
         ended = run.admit(n, workers, attempts(seed, names), bar)
     summary = {
-        "stage": "generate", "n": n, **run.counts(), "voided": int(bool(ended)), "ended": ended or None,
+        "stage": "generate", "n": n, **run.counts(), "voided": run.voided, "ended": ended or None,
         "teacher_tokens": teacher.spent_tokens if teacher else None, "seconds": round(time.monotonic() - start, 1),
     }  # fmt: skip
     if not ended:
@@ -258,6 +258,7 @@ class _Run:
     admitted: list[Scenario] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     repaired: int = 0
+    voided: int = 0
     known: NearDuplicates = field(default_factory=NearDuplicates)
     cancelled: threading.Event = field(default_factory=threading.Event)
     gating: _Count = field(default_factory=_Count)
@@ -278,8 +279,11 @@ class _Run:
                 job = under_way.popleft()
                 if again := self._settle(job, job.future.result(), bar):
                     under_way.appendleft(self._start(job.attempt, again))
-        except (SandboxError, EndpointError, BudgetSpentError) as error:
+        except (SandboxError, EndpointError) as error:
+            self.voided = 1
             return f"attempt {job.attempt.id} is void: {error}"
+        except BudgetSpentError as error:
+            return str(error)
         finally:
             self.cancelled.set()  # what is under way stops at its next container and leaves none
             self.gating.wait_for_none()

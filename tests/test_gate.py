@@ -57,7 +57,7 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a provider that is silent": ("provider", {"provider": {"source": DUTY.replace("*) echo", "*) : echo")}}),
     "a provider that is no program": ("provider", {"provider": {"source": "if"}}),
     "a provider that changes the world": (
-        "provider",
+        "reference",
         {"provider": {"source": DUTY.replace("#!/bin/sh", "#!/bin/sh\necho seen > .seen")}},
     ),
     "directive commands that do not call the provider": (
