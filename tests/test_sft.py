@@ -243,6 +243,18 @@ def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any
         assert results[0] == pytest.approx(results[1], rel=1e-5)
 
 
+def test_loss_and_gradient_norm_of_every_step_are_those_of_the_plain_trainer(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--data", data, "--base", base, "--epochs", 2, "--batch", 2, "--accum", 3, *QUICK]
+    train_here(capsys, *flags, "--out", tmp_path / "ours")
+    monkeypatch.setattr(sft, "head_is_plain", lambda model, row: False)  # Trainer's own loss, every position scored
+    plain = train_here(capsys, *flags, "--out", tmp_path / "plain")
+    assert plain["loss_on_labelled_positions_only"] is False
+    for ours, theirs in zip(history(tmp_path / "ours"), history(tmp_path / "plain"), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-5)
+
+
 def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
     together = float(sft.labelled_loss(model, sft.collate(rows(3), pad_id=0)).detach())
     alone = sum(float(sft.labelled_loss(model, sft.collate([row], pad_id=0)).detach()) for row in rows(3))
