@@ -276,11 +276,10 @@ def _export_variable(names: Names) -> Unit:
 
 def _delete_setting(names: Names) -> Unit:
     path, keys = _config_path(names), _keys(names, names.number(3, 6))
-    separator = names.pick(["=", "=", ": "])
     settings, key = _settings(names, keys), names.pick(keys)
     s = shown(path)
     return Unit(
-        fixtures=[fixture(path, text_of(_lines(settings, separator)))],
+        fixtures=[fixture(path, text_of(_lines(settings)))],
         directive=names.pick(
             [
                 f"Delete the line that sets {key} from {s}.",
@@ -289,9 +288,9 @@ def _delete_setting(names: Names) -> Unit:
             ]
         ),
         instruction=names.pick([f"I want no {key} line in {s} any more.", f"{s} should not mention {key}."]),
-        solution=[f"sed -i '/^{key}{separator.strip()}/d' {quote(path)}"],
+        solution=[f"sed -i '/^{key}=/d' {quote(path)}"],
         after=[
-            fixture(path, text_of(_lines({name: settings[name] for name in keys if name != key}, separator))),
+            fixture(path, text_of(_lines({name: settings[name] for name in keys if name != key}))),
         ],
     )
 

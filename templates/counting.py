@@ -13,7 +13,7 @@ implementation to the next, so that rankings always pass through awk.
 from collections.abc import Sequence
 
 from schema import Fixture
-from templates.world import Names, Shape, Unit, fixture, listed, quote, shown, text_of
+from templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
 
 
 def _report(
@@ -551,8 +551,8 @@ def _common_over_files(names: Names) -> Unit:
         [fixture(sources[0], text_of(lines[:half])), fixture(sources[1], text_of(lines[half:]))],
         (out, f"{ranking[0][0]} {ranking[0][1]}\n"),
         asks=[
-            f"Over {listed([shown(path) for path in sources])} together, write the most frequent line and its count"
-            f" ('line count') to {shown(out)}.",
+            f"Put all .{ext} files of {place} together and write their commonest line with its count ('line count') to"
+            f" {shown(out)}.",
             f"Which line occurs most often in all .{ext} files of {place}? Save 'line count' in {shown(out)}.",
             f"Read all .{ext} files of {place} as one list and store its commonest line, a space and the count in"
             f" {shown(out)}.",

@@ -385,7 +385,7 @@ def _wrong_link(names: Names) -> Unit:
             ]
         ),
         solution=names.pick(
-            [[f"ln -sf {right} {name}"], [f"ln -sfn {right} {name}"], [f"rm {name}", f"ln -s {right} {name}"]]
+            [[f"ln -sfn {right} {name}"], [f"ln -sfn {right} {name}"], [f"rm {name}", f"ln -s {right} {name}"]]
         ),
         after=[link(name, right)],
     )
@@ -414,7 +414,9 @@ def _directory_link(names: Names) -> Unit:
                 f"{name} should no longer lead into {old} but into {new}.",
             ]
         ),
-        solution=names.pick([[f"ln -sfn {new} {name}"], [f"rm {name}", f"ln -s {new} {name}"]]),
+        solution=names.pick(
+            [[f"ln -sfn {new} {name}"], [f"ln -sfn {new} {name}"], [f"rm {name}", f"ln -s {new} {name}"]]
+        ),
         after=[link(name, new)],
     )
 
@@ -437,7 +439,7 @@ def _swapped_links(names: Names) -> Unit:
                 f"Symlink {one} should read {first}, symlink {two} should read {second}.",
             ]
         ),
-        solution=[f"ln -sf {first} {one}", f"ln -sf {second} {two}"],
+        solution=[f"ln -sfn {first} {one}", f"ln -sfn {second} {two}"],
         after=[link(one, first), link(two, second)],
     )
 
@@ -464,8 +466,8 @@ def _moved_targets(names: Names) -> Unit:
         ),
         solution=names.pick(
             [
-                [f"for f in {place}/*; do ln -sf ../{new}/${{f##*/}} $f; done"],
-                [f"ln -sf ../{new}/{file} {place}/{file}" for file in files],
+                [f"for f in {place}/*; do ln -sfn ../{new}/${{f##*/}} $f; done"],
+                [f"ln -sfn ../{new}/{file} {place}/{file}" for file in files],
             ]
         ),
         after=[link(f"{place}/{file}", f"../{new}/{file}") for file in files],
@@ -497,7 +499,7 @@ def _remove_dangling(names: Names) -> Unit:
                 f"No dangling link should stay: {listed(bad)} go, {two} leads to {good}.",
             ]
         ),
-        solution=[f"rm {' '.join(bad)}", f"ln -sf {good} {two}"],
+        solution=[f"rm {' '.join(bad)}", f"ln -sfn {good} {two}"],
         after=[link(two, good)],
         removed=bad,
     )

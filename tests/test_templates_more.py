@@ -221,7 +221,7 @@ PLANTED: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("shape", [archives._pack_named, archives._pack_into_directory, archives._compress])
+@pytest.mark.parametrize("shape", [archives._pack_and_delete, archives._pack_into_directory, archives._compress])
 def test_a_packed_archive_passes_as_made_and_fails_with_any_fault_planted(shape: Shape) -> None:
     unit = drawn(shape, 1)
     checker = checker_of([unit])
