@@ -14,7 +14,7 @@ import pytest
 
 import dashdocker
 import engine
-from dashdocker import SandboxError, TreeEntry, run, session, tree_of, verify
+from dashdocker import SandboxError, TreeEntry, run, session, tree_of, verify, verify_each
 from engine import abandoned, identity, reap
 from schema import HOME, BadInputError, Fixture
 from wrapper import SEEN_BYTES, Output, Report
@@ -266,6 +266,34 @@ def test_nothing_is_left_when_booting_fails() -> None:
     with pytest.raises(SandboxError), session(file_and_parent):
         pass
     assert names_of(engine.RUN) == []
+
+
+@docker_needed
+def test_verify_each_lays_every_tree_whole_and_alone_and_reads_codes_as_verify_does() -> None:
+    modes = [Fixture(path=f"{HOME}/m{mode:03o}", text=f"{mode}", mode=mode) for mode in range(0o1000)]
+    sees = "".join(
+        f'[ "$(stat -c %a m{mode:03o}) $(cat m{mode:03o})" = "{mode:o} {mode}" ] || exit 1\n' for mode in range(512)
+    )
+    assert [check.passed for check in verify_each([tree_of(modes), [], tree_of(modes)], sees)] == [True, False, True]
+    same = (
+        "stat -c '%n %a' -- * */* */*/*; find . | sort; sha256sum < bytes; readlink link loop out; cat -- '-dash name'"
+    )
+    with session(WORLD) as shell:
+        there = shell.verify(same)
+        assert verify_each([shell.final_tree()], same) == [there]
+
+
+@docker_needed
+def test_verify_each_leaves_no_file_and_no_process_to_the_next_tree() -> None:
+    tree = tree_of(WORLD)
+    haunt = "while :; do touch /tmp/late; sleep 0.1; done & "
+    alone = "sleep 0.4; [ ! -e /tmp/left ] && [ ! -e /tmp/late ]; code=$?; touch /tmp/left; " + haunt + "exit $code"
+    assert [check.passed for check in verify_each([tree, [], tree], alone)] == [True, True, True]
+    codes = [check.exit_code for check in verify_each([tree], "exit 7") + verify_each([[]], "kill -9 $$")]
+    assert codes == [7, 137]
+    late, next_one = verify_each([tree, []], "[ -e bytes ] || exit 1; sleep 9", timeout_seconds=1)
+    assert (late.passed, next_one.passed) == (None, False)
+    assert "past 1 s" in (late.error or "")
 
 
 @docker_needed
