@@ -48,6 +48,7 @@ PIECES = r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|
 WHOLE_WORDS = (*WORDS, "exit", "panic")
 
 ROW_TOKENS, PACKED_FROM = 1536, 0.7  # length of a packed row, and from which share of the run rows are packed
+DECAY_FROM = 0.35  # of the run: the learning rate is flat until then
 BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
 ENVIRONMENT_WEIGHT = 0.2  # loss weight of what the shell or the user wrote
 TOKENIZER_DOCUMENTS = 1500
@@ -307,7 +308,7 @@ def train(
 ) -> dict[str, Any]:
     """Train in place; what was seen comes back. Resumes from <out>/.checkpoint.pt and writes it every two minutes.
 
-    The schedule (short warm-up, cosine to a thirtieth) follows the share of tokens or of seconds, whichever is ahead.
+    The schedule (warm-up, flat, cosine to a thirtieth) follows the share of tokens or of seconds, whichever is ahead.
     """
     import torch
     from torch.nn.functional import cross_entropy
@@ -330,7 +331,8 @@ def train(
     before, recent = place.seconds, list[float]()
     model.train()
     for ids, weights in batches(seed, batch_tokens, renderer, counts, place):
-        factor = min(1.0, (place.step + 1) / 40) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * place.share)))
+        decay = max(0.0, (place.share - DECAY_FROM) / (1 - DECAY_FROM))
+        factor = min(1.0, (place.step + 1) / 40) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
         for group, full_lr in zip(groups, full_lrs, strict=True):
             group["lr"] = full_lr * factor
         with torch.autocast("cpu", torch.bfloat16):
