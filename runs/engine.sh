@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure a Docker engine answers: the one that is there, or, as root on a Debian-like system, a `dockerd` of our own.
 #
-#     sh runs/engine.sh
+#     sh runs/engine.sh [FLAG...]        # FLAG: for dockerd, instead of those that are tried in turn
 #
 # Reads   nothing
 # Writes  $LOG (dockerd's output), where it starts one; installs the package docker.io, where dockerd is missing
@@ -119,7 +119,14 @@ start() {
 }
 
 mkdir -p "$(dirname "$SOCKET")" "$(dirname "$PID_FILE")" "$(dirname "$LOG")"
-if start || start --bridge=none --iptables=false || start --bridge=none --iptables=false --storage-driver=vfs; then
+start_any() {
+    if [ $# -gt 0 ]; then
+        start "$@"
+    else
+        start || start --bridge=none --iptables=false || start --bridge=none --iptables=false --storage-driver=vfs
+    fi
+}
+if start_any "$@"; then
     say "dockerd answers at unix://$SOCKET"
     exit 0
 fi

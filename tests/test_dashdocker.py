@@ -1,9 +1,12 @@
 """Sandboxes give back exactly what was laid and done in them, tell their own death apart, and leave nothing behind."""
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -434,6 +437,49 @@ def test_help_is_fast_and_loads_no_docker() -> None:
     code = "import sys, dashdocker; print([m for m in ('docker', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "[]\n"
+
+
+# The engine's own script
+
+
+@pytest.fixture
+def own_engine() -> Iterator[dict[str, str]]:
+    """Where an engine of the test's own may live, with what a killed one leaves there; ended afterwards."""
+    if os.getuid() != 0:
+        pytest.skip("only root can start an engine")
+    with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as name:
+        place = Path(name)
+        names = {"SOCKET": "s", "PID_FILE": "pid", "DATA_ROOT": "data", "EXEC_ROOT": "exec", "LOG": "log"}
+        environment = {key: str(place / value) for key, value in names.items()}
+        (place / "pid").write_text("4194303\n")
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(environment["SOCKET"])
+        yield environment
+        with contextlib.suppress(OSError, ValueError):
+            pid = int((place / "pid").read_text())
+            os.kill(pid, signal.SIGTERM)
+            deadline = time.monotonic() + 20
+            while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+                time.sleep(0.1)
+
+
+@docker_needed
+def test_engine_script_starts_one_past_stale_files_and_uses_it_the_second_time(own_engine: dict[str, str]) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "DOCKER_HOST"} | own_engine
+    command = [str(ROOT / "runs" / "engine.sh"), "--bridge=none", "--iptables=false"]
+    first = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert first.returncode == 0, first.stderr
+    assert "removing the stale pid file" in first.stderr
+    assert "removing the socket" in first.stderr
+    second = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert (second.returncode, second.stderr) == (0, f"== engine: one answers at unix://{own_engine['SOCKET']}\n")
+
+
+def test_engine_script_never_starts_one_in_place_of_the_one_that_was_named() -> None:
+    environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent.sock"}
+    done = subprocess.run([ROOT / "runs" / "engine.sh"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("engine.sh: no engine answers at DOCKER_HOST=")
 
 
 # Reading the stream

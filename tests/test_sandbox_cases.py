@@ -3,6 +3,7 @@
 import shlex
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -349,7 +350,8 @@ def test_F08_no_network(shared: Session) -> None:
     assert shared.step("wget -T 3 -O - http://example.com").exit_code != 0
     assert shared.step("nslookup -timeout=3 example.com 1.1.1.1").exit_code != 0
     assert time.monotonic() - began < 4
-    came_back(shared.step("ls /sys/class/net"), "lo\n")
+    came_back(shared.step("ls /sys/class/net; tail -n +2 /proc/net/route"), "lo\n")
+    assert shared.step("readlink /proc/self/ns/net").output.strip() != str(Path("/proc/self/ns/net").readlink())
 
 
 def test_F09_no_way_up(shared: Session) -> None:
