@@ -1,6 +1,7 @@
 """A stage's directory says what made it; a rerun resumes, and one that differs is refused with the difference named."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def test_a_manifest_is_unfinished_until_the_end(tmp_path: Path) -> None:
 def test_another_flag_input_image_or_stage_is_refused_and_named(tmp_path: Path) -> None:
     out, source = tmp_path / "out", tmp_path / "in"
     write_json(source / "a.json", {"x": 1})
-    begin = {"stage": "rollout", "flags": {"seed": 1, "n": 3}, "inputs": [source], "image_digest": "i1"}
+    begin: dict[str, Any] = {"stage": "rollout", "flags": {"seed": 1, "n": 3}, "inputs": [source], "image_digest": "i1"}
     stage.begin(out, **begin)
     stage.begin(out, **begin)
     with pytest.raises(BadInputError, match="--seed was 1, is 2"):
