@@ -70,14 +70,13 @@ def main(
     redo: bool,
 ) -> int:
     """Check, tokenise, train or inspect, write the adapter directory."""
-    epochs = epochs or (OVERFIT_EPOCHS if overfit else EPOCHS)
+    if epochs is None:
+        epochs = OVERFIT_EPOCHS if overfit else EPOCHS
     check_flags(locals())
     trajectories = read_trajectories(data, partial=partial)
-    rows: dict[str, Any] = {
-        "max_length_tokens": max_length_tokens,
-        "limit": limit,
-        "include_not_kept": include_not_kept,
-    }
+    max_length_tokens = within_context(base, max_length_tokens)
+    rows: dict[str, Any] = {"max_length_tokens": max_length_tokens, "limit": limit}
+    rows["include_not_kept"] = include_not_kept
     if inspect_only:
         check_tokenizer(base)
         renderer = Renderer.for_base(load_tokenizer(base), render)
@@ -100,10 +99,7 @@ def main(
     before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
     manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
-        stage.finish(out, manifest | {"git_commit": before["git_commit"]}, ids=before["ids"], counts=before["counts"])
-        print(f"{out}: finished before, nothing to do", file=sys.stderr)
-        stage.report({"out": str(out), "base": base, **before["counts"]})
-        return stage.DONE
+        return report_finished(out, base, before)
     renderer = Renderer.for_base(load_tokenizer(base), render)
     dataset = build(trajectories, renderer, **rows)
     if overfit:
@@ -111,8 +107,8 @@ def main(
     say_left_out(dataset)
     if not dataset.examples:
         raise BadInputError(f"{data}: no row is left to train on ({dataset.counts()['left_out']}); see --inspect")
-    losses, trained = train(dataset, base, out, settings, logdir or out / "runs")
-    if overfit and not trained.pop("overfit_reached"):
+    losses, figures = train(dataset, base, out, settings, logdir or out / "runs")
+    if overfit and not figures["overfit_reached"]:
         raise BadInputError(
             f"{data}: --overfit {len(dataset.examples)}: loss {losses[-1]:.3f} after {len(losses)} steps, wanted under "
             f"{OVERFIT_LOSS}; raise --lr or --lora-r, and look at --inspect --show 1 if that does not help"
@@ -120,10 +116,28 @@ def main(
     if model_hash(base) != settings["base_hash"]:
         raise RuntimeError(f"{base}: its files changed while it was trained beside")
     write_identity(out, base, dataset, renderer, manifest)
-    counts = {**dataset.counts(), **trained, "loss_first": losses[0], "loss_last": losses[-1]}
+    counts = {**dataset.counts(), **figures, "loss_first": losses[0], "loss_last": losses[-1]}
     stage.finish(out, manifest, ids=[example.id for example in dataset.examples], counts=counts)
     stage.report({"out": str(out), "base": base, **counts})
     return stage.DONE
+
+
+def report_finished(out: Path, base: str, manifest: dict[str, Any]) -> int:
+    """Put the finished run's manifest back as it was, and repeat its summary."""
+    write_json(out / "manifest.json", manifest)
+    print(f"{out}: finished before, nothing to do", file=sys.stderr)
+    stage.report({"out": str(out), "base": base, **manifest["counts"]})
+    return stage.DONE
+
+
+def within_context(base: str, max_length_tokens: int) -> int:
+    """`max_length_tokens`, or the context of the base where that is shorter."""
+    config = Path(base) / "config.json"
+    context = read_json(config).get("max_position_embeddings") if config.exists() else None
+    if isinstance(context, int) and context < max_length_tokens:
+        print(f"{base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
+        return context
+    return max_length_tokens
 
 
 def check_flags(flags: dict[str, Any]) -> None:
