@@ -1,4 +1,4 @@
-"""Rules that a machine can hold: files, rows, import order, flags, sizes; each check is seen to fail on a planted fault."""
+"""Rules a machine can hold: files, rows, import order, flags, sizes; each seen to fail on a planted fault."""
 
 import ast
 import importlib
