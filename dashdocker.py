@@ -184,12 +184,10 @@ class Session:
             self._cwd = cwd.decode(errors="replace") or self._cwd
         else:  # the wrapper itself was killed
             found = 124 if timed_out else process.exit_code()
-            self._require_alive()
+            before, self._oom_kills = self._oom_kills, _oom_kills(self.container)
             if found is None:
                 raise SandboxError(f"{self.container}: the engine lost a command")
-            exit_code, before = found, self._oom_kills
-            self._oom_kills = _oom_kills(self.container)
-            oom = self._oom_kills > before
+            exit_code, oom = found, self._oom_kills > before
         self.raw = report.output.kept()
         return Step(
             command=command, output=report.output.text(), output_bytes=report.output.total,
@@ -272,16 +270,23 @@ class Session:
 
 
 def _oom_kills(container: str) -> int:
-    """The cgroup's own count of OOM kills (v2 or v1); the engine's flag is silent when only a child dies."""
-    files = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]
-    process = Process(container, ["/bin/busybox", "grep", "-sh", "^oom_kill ", *files], user=OPERATOR, workdir="/")
+    """The cgroup's own count of OOM kills (v2 or v1); the engine's flag is silent when only a child dies.
+
+    That it answers also proves that the container lives: the engine calls a dying one running for a while. Raises
+    SandboxError when it does not answer.
+    """
+    counters = "/sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control"
+    command = ["/usr/bin/dash", "-c", f"echo alive; exec /bin/busybox grep -sh '^oom_kill ' {counters}"]
     out = Output(2048)
+    process = Process(container, command, user=OPERATOR, workdir="/")
     try:
-        process.pump(out.take, time.monotonic() + 20)
+        process.pump(out.take, time.monotonic() + ENGINE_SECONDS)
     finally:
         process.close()
     words = out.kept().split()
-    return int(words[1]) if len(words) > 1 else 0
+    if words[:1] != [b"alive"]:
+        raise SandboxError(f"{container} has ended")
+    return int(words[2]) if words[1:2] == [b"oom_kill"] else 0
 
 
 def _check(container: str, checker: str, timeout_seconds: float) -> Check:
@@ -297,8 +302,8 @@ def _check(container: str, checker: str, timeout_seconds: float) -> Check:
             code = process.exit_code() if ended is not None else None
         finally:
             process.close()
-        if not api().inspect_container(container)["State"]["Running"]:
-            raise SandboxError(f"{container} has ended")
+        if code is None or code > 125:
+            _oom_kills(container)  # a container that died is no checker that failed
     return _judged(code, out.text(), timeout_seconds)
 
 
