@@ -48,6 +48,18 @@ class GateResult:
 
 World = tuple[str, str, list[TreeEntry]]  # the gate it belongs to, what it is, its entries
 
+# What a directive command of each provider kind looks like, P being the program; at least one command has the group.
+CALLS = {
+    "subcommand": r"P [^-\s]\S*( \d+)?",
+    "flags": r"P -\S+( \S+)?",
+    "numbered": r"P (\d+)",
+    "bulletin": r"P ([^-\s\d]\S*)",
+    "topics": r"P [^-\s]\S*( [^-\s\d]\S*)?",
+    "keyvalue": r"P (\S+=\S+)",
+    "piped": r".+\| ?P( .*)?",
+}
+HELPS = {"usage": r"P", "help": r"P (--help|-h|help)", "subhelp": r"P \S+ (--help|-h|help)|P help \S+"}
+
 
 class RejectedError(Exception):
     """A gate's refusal; its text goes to the author word by word."""
@@ -111,6 +123,25 @@ def check_shape(scenario: Scenario) -> None:
         raise RejectedError(
             "shape", f"task {scenario.task} {'wants at least one' if blocked else 'takes no'} entry in blocked_outputs"
         )
+    _check_calls(scenario)
+
+
+def _check_calls(scenario: Scenario) -> None:
+    """Help and directive commands have the form that provider kind and doc depth promise."""
+    provider = scenario.provider
+    name = re.escape(PurePosixPath(provider.path).name)
+    call = re.compile(CALLS[scenario.provider_kind].replace("P", name))
+    found = [(command, call.fullmatch(_spaced(command))) for command in provider.directive_commands]
+    for command, match in found:
+        if match is None:
+            raise RejectedError(
+                "shape", f"{command!r} is not how a provider of kind {scenario.provider_kind} is called"
+            )
+    if not any(match and any(match.groups()) for _, match in found) and scenario.provider_kind != "piped":
+        raise RejectedError("shape", f"no directive command asks a provider of kind {scenario.provider_kind} for one")
+    wanted = re.compile(HELPS[scenario.doc_depth].replace("P", name))
+    if not any(wanted.fullmatch(_spaced(command)) for command in provider.help_commands):
+        raise RejectedError("shape", f"no help command is one of doc depth {scenario.doc_depth}")
 
 
 def check_paths(scenario: Scenario) -> None:
@@ -296,6 +327,8 @@ class _Trial:
         bare = call(name)
         if not bare:
             raise RejectedError("provider", f"a bare call of {name} prints nothing")
+        if self.scenario.doc_depth != "usage" and "help" not in bare:
+            raise RejectedError("provider", f"a bare call of {name} does not point at its help")
         for directive in self.scenario.directives:
             if _spaced(directive) in bare:
                 raise RejectedError("provider", f"a bare call of {name} prints the directive {directive!r}")

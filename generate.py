@@ -32,7 +32,7 @@ from typing import Any
 
 import stage
 import taxonomy
-from dashdocker import SandboxError, preflight, reap
+from dashdocker import SandboxError, preflight, reap, remove_all
 from gate import GATES, gate
 from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
 from taxonomy import ARCHETYPES, AXES, Combination, balance
@@ -284,6 +284,10 @@ class _Run:
             return f"attempt {job.attempt.id} is void: {error}"
         except BudgetSpentError as error:
             return str(error)
+        except KeyboardInterrupt:
+            self.cancelled.set()
+            remove_all()  # a command under way may have long to go
+            raise
         finally:
             self.cancelled.set()  # what is under way stops at its next container and leaves none
             self.gating.wait_for_none()

@@ -205,7 +205,7 @@ def question(combination: Combination, *, seed: str) -> list[dict[str, str]]:
         f"Work: {archetype.summary} ({archetype.name}).",
         f"Directives: exactly {difficulty.directives}.",
         f"Provider: {_KINDS[combination.provider]}",
-        f"Documentation: {DOC_DEPTHS[combination.doc_depth]}.",
+        f"Documentation: {DOC_DEPTHS[combination.doc_depth]}. help_commands: {_HELPS[combination.doc_depth]}.",
         f"Announcement: {_CHANNELS[combination.announcement]}",
         f"Besides the files that the work needs, put in {difficulty.distractors} that it must leave alone.",
     ]
@@ -294,6 +294,7 @@ _KINDS = {
     "keyvalue": "a program P that takes key=value words: `P item=2` prints the second directive.",
     "piped": "a program P that reads its standard input: `echo 2 | P fetch` prints the second directive.",
 }
+_HELPS = {"usage": "`P`", "help": "`P` and `P --help`", "subhelp": "`P`, `P --help` and `P SUBCOMMAND --help` for each"}
 _CHANNELS = {
     "motd": "a message of the day shown at login; place is null.",
     "banner": "a banner shown at login; place is null.",

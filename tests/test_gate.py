@@ -23,6 +23,16 @@ TEXT_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "the same directive twice": ("shape", {"directives": [BASE["directives"][0]] * 2}),
     "another terminal than the archetype's": ("shape", {"terminal": "panic"}),
     "blocked outputs where nothing is blocked": ("shape", {"blocked_outputs": [f"{HOME}/x"]}),
+    "a call of another kind of provider": ("shape", {"provider_kind": "flags"}),
+    "a provider of topics that none is asked of": (
+        "shape",
+        {"provider_kind": "topics", "provider": {"directive_commands": ["duty list"]}},
+    ),
+    "help that is not as deep as promised": ("shape", {"doc_depth": "subhelp"}),
+    "directive commands that do not call the provider": (
+        "shape",
+        {"provider": {"directive_commands": ["cat /usr/local/bin/d*"]}},
+    ),
     "a fixture below a file": ("paths", {"fixtures": [FRUIT, {"path": f"{HOME}/fruit.txt/a", "text": ""}]}),
     "a fixture name with a newline": ("paths", {"fixtures": [FRUIT, {"path": f"{HOME}/a\nb", "text": ""}]}),
     "a symlink out of the world": (
@@ -60,9 +70,9 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
         "reference",
         {"provider": {"source": DUTY.replace("#!/bin/sh", "#!/bin/sh\necho seen > .seen")}},
     ),
-    "directive commands that do not call the provider": (
+    "a provider whose bare call does not point at its help": (
         "provider",
-        {"provider": {"directive_commands": ["cat /usr/local/bin/d*"]}},
+        {"provider": {"source": DUTY.replace("duty: try duty --help", "duty: what?")}},
     ),
     "a solution that does not solve": ("reference", {"reference_solution": [SORT, "echo red > colours.txt"]}),
     "a solution whose output differs between runs": (

@@ -126,63 +126,63 @@ def test_a_scenario_with_one_word_changed_is_near_and_one_with_other_contents_is
 
 
 @pytest.fixture(scope="module")
-def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six scenarios made in one go by one worker."""
-    out = tmp_path_factory.mktemp("four") / "scenarios"
-    done = run(out, "--n", "4", "--tasks", TASKS, "--workers", "1")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three scenarios made in one go by one worker."""
+    out = tmp_path_factory.mktemp("three") / "scenarios"
+    done = run(out, "--n", "3", "--tasks", TASKS, "--workers", "1")
     assert done.returncode == 0, done.stderr
     return out
 
 
 @pytest.mark.docker
-def test_every_attempt_is_accounted_for_and_every_record_says_what_was_tried(four: Path) -> None:
-    manifest = json.loads((four / "manifest.json").read_text())
+def test_every_attempt_is_accounted_for_and_every_record_says_what_was_tried(three: Path) -> None:
+    manifest = json.loads((three / "manifest.json").read_text())
     counts = manifest["counts"]
     assert manifest["finished"]
     assert counts["attempts"] == counts["admitted"] + sum(counts["refused"].values())
     assert counts["yield"]["shape"]["reached"] == counts["attempts"]
-    assert counts["yield"]["duplicate"]["passed"] == 4
+    assert counts["yield"]["duplicate"]["passed"] == 3
     assert set(counts["balance"]) == set(AXES)
-    scenarios = read_scenarios(four)
+    scenarios = read_scenarios(three)
     assert manifest["ids"] == [scenario.id for scenario in scenarios]
     assert all(scenario.provenance.gates["runs"] == 3 for scenario in scenarios)
     assert {scenario.task for scenario in scenarios} == set(TASKS.split(","))
 
 
 @pytest.mark.docker
-def test_more_workers_and_three_goes_give_the_very_same_records(four: Path, tmp_path: Path) -> None:
+def test_more_workers_and_three_goes_give_the_very_same_records(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
-    for n, workers in ((1, "3"), (3, "2"), (4, "4")):
+    for n, workers in ((1, "3"), (2, "2"), (3, "4")):
         done = run(out, "--n", str(n), "--tasks", TASKS, "--workers", workers)
         assert done.returncode == 0, done.stderr
         assert summary(done)["admitted"] == n
-    assert records(out) == records(four)
+    assert records(out) == records(three)
     began = time.monotonic()
-    again = run(out, "--n", "4", "--tasks", TASKS)
-    assert (again.returncode, summary(again)["admitted"]) == (0, 4)
+    again = run(out, "--n", "3", "--tasks", TASKS)
+    assert (again.returncode, summary(again)["admitted"]) == (0, 3)
     assert time.monotonic() - began < 20  # nothing is gated again
-    assert records(out) == records(four)
+    assert records(out) == records(three)
 
 
 @pytest.mark.docker
-def test_after_kill_9_a_rerun_loses_nothing_doubles_nothing_and_leaves_no_container(four: Path, tmp_path: Path) -> None:
+def test_after_kill_9_a_rerun_loses_and_doubles_nothing_and_leaves_no_container(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
-    process = start(out, "--n", "4", "--tasks", TASKS, "--workers", "2")
+    process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "2")
     wait_for(out, "*-*.json", process)
     process.kill()
     process.communicate()
-    assert 1 <= len(list(out.glob("*-*.json"))) < 4
+    assert 1 <= len(list(out.glob("*-*.json"))) < 3
     assert not json.loads((out / "manifest.json").read_text())["finished"]
-    done = run(out, "--n", "4", "--tasks", TASKS, "--workers", "2")
+    done = run(out, "--n", "3", "--tasks", TASKS, "--workers", "2")
     assert done.returncode == 0, done.stderr
-    assert records(out) == records(four)
+    assert records(out) == records(three)
     assert sandboxes_of(process.pid) == []
 
 
 @pytest.mark.docker
 def test_an_interrupt_exits_130_and_leaves_no_container(tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
-    process = start(out, "--n", "4", "--tasks", TASKS, "--workers", "2")
+    process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "2")
     wait_for(out, "*-*.json", process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -227,21 +227,31 @@ def relay(path: Path) -> Iterator[None]:
 
 
 @pytest.mark.docker
-def test_an_engine_that_dies_voids_the_attempt_and_refuses_nothing(four: Path, tmp_path: Path) -> None:
+def test_an_engine_that_dies_voids_the_attempt_and_refuses_nothing(three: Path, tmp_path: Path) -> None:
     out, path = tmp_path / "scenarios", tmp_path / "s"
     with relay(path):
-        process = start(out, "--n", "4", "--tasks", TASKS, "--workers", "2", DOCKER_HOST=f"unix://{path}")
+        process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "2", DOCKER_HOST=f"unix://{path}")
         wait_for(out, "*-*.json", process)
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 1, stderr
     assert json.loads(stdout)["voided"] == 1
     assert not (out / "rejected").exists()
-    done = run(out, "--n", "4", "--tasks", TASKS)
+    done = run(out, "--n", "3", "--tasks", TASKS)
     assert done.returncode == 0, done.stderr
-    assert records(out) == records(four)
+    assert records(out) == records(three)
 
 
 # The teacher
+
+
+KINDS = {
+    "subcommand": "with subcommands", "flags": "with options", "numbered": "takes a number", "bulletin": "at once",
+    "topics": "named topics", "keyvalue": "key=value", "piped": "standard input",
+}  # fmt: skip
+CALLS = {
+    "subcommand": "duty show 1", "flags": "duty --show 1", "numbered": "duty 1", "bulletin": "duty all",
+    "topics": "duty read one", "keyvalue": "duty item=1", "piped": "echo 1 | duty fetch",
+}  # fmt: skip
 
 
 def bundle_for(request: Request, word: str, **changes: Any) -> str:
@@ -256,6 +266,7 @@ def bundle_for(request: Request, word: str, **changes: Any) -> str:
     words = [f"{word}{letter}" for letter in "xyz"[:count]]
     directives = [f"Put the line {one} into {one}.txt." for one in words]
     printed = "\n".join(f"  echo '{directive}'" for directive in directives)
+    kind = next(kind for kind, words in KINDS.items() if words in asked)
     checks = "\n".join(
         f'[ "$(sha256sum < {HOME}/{one}.txt)" = "{sha256(f"{one}{chr(10)}".encode())}  -" ] || exit 1' for one in words
     )
@@ -264,9 +275,9 @@ def bundle_for(request: Request, word: str, **changes: Any) -> str:
         "announcement": {"text": "The program duty knows more.", "place": place},
         "provider": {
             "name": "duty",
-            "source": f"#!/bin/sh\ncase $1 in\nall)\n{printed} ;;\n*) echo 'usage: duty all' ;;\nesac\n",
-            "help_commands": ["duty"],
-            "directive_commands": ["duty all"],
+            "source": f"#!/bin/sh\ncase $1$2 in\n''|*help) echo 'see duty --help' ;;\n*)\n{printed} ;;\nesac\n",
+            "help_commands": ["duty", "duty --help", "duty show --help"],
+            "directive_commands": [CALLS[kind]],
         },
         "fixtures": [{"path": f"{HOME}/{word}.md", "text": f"{word}\n"}],
         "reference_solution": [f"echo {one} > {one}.txt" for one in words],
@@ -304,13 +315,13 @@ def teach(out: Path, server: ChatServer, *flags: str) -> subprocess.CompletedPro
 @pytest.mark.docker
 def test_a_teachers_bundles_pass_the_same_gate_and_every_reply_is_kept(tmp_path: Path) -> None:
     with ChatServer(Author()) as server:
-        done = teach(tmp_path / "one", server, "--n", "3", "--workers", "3")
+        done = teach(tmp_path / "one", server, "--n", "2", "--workers", "2")
         assert done.returncode == 0, done.stderr
         assert "--author teacher (SEKFT_MODEL or SEKFT_URL is set)" in done.stderr
-        assert len(server.requests) == 3
-        one = teach(tmp_path / "two", server, "--n", "3", "--workers", "1")
+        assert len(server.requests) == 2
+        one = teach(tmp_path / "two", server, "--n", "2", "--workers", "1")
     assert records(tmp_path / "one") == records(tmp_path / "two")
-    assert summary(one)["teacher_tokens"] == 450
+    assert summary(one)["teacher_tokens"] == 300
     scenario = read_scenarios(tmp_path / "one")[0]
     assert (scenario.provenance.author, scenario.provenance.model, scenario.provenance.seed) == ("teacher", "m", 1)
     kept = json.loads((tmp_path / "one" / "raw" / f"{scenario.id}-1.json").read_text())
@@ -449,7 +460,7 @@ def test_a_bad_flag_or_no_engine_is_one_line_and_exit_2(
 
 
 @pytest.mark.docker
-def test_an_out_that_cannot_be_gone_on_with_is_one_line_and_exit_2(four: Path, tmp_path: Path) -> None:
+def test_an_out_that_cannot_be_gone_on_with_is_one_line_and_exit_2(three: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("x")
@@ -457,38 +468,38 @@ def test_an_out_that_cannot_be_gone_on_with_is_one_line_and_exit_2(four: Path, t
     (tmp_path / "broken" / "manifest.json").write_text("{")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "manifest.json").write_text('{"stage": "rollout"}')
-    shutil.copytree(four, tmp_path / "begun")
-    flags = ["--n", "4", "--tasks", TASKS]
+    shutil.copytree(three, tmp_path / "begun")
+    flags = ["--n", "3", "--tasks", TASKS]
     for name, more, line in [
         ("file", [], "cannot be written"),
         ("full", [], "holds no manifest"),
         ("broken", [], "not JSON"),
         ("other", [], "holds the output of stage 'rollout'"),
         ("begun", ["--seed", "2"], "--seed was 1, is 2"),
-        ("begun", ["--n", "3"], "--n was 4, is 3"),
+        ("begun", ["--n", "2"], "--n was 3, is 2"),
         ("begun", ["--tasks", "make_tree"], "--tasks was"),
     ]:
         done = run(tmp_path / name, *flags, *more)
         assert done.returncode == 2, (name, done.stderr)
         assert line in done.stderr.splitlines()[-1]
-    assert records(tmp_path / "begun") == records(four)
+    assert records(tmp_path / "begun") == records(three)
 
 
 @pytest.mark.docker
-def test_a_record_that_somebody_broke_is_named(four: Path, tmp_path: Path) -> None:
+def test_a_record_that_somebody_broke_is_named(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "begun"
-    shutil.copytree(four, out)
+    shutil.copytree(three, out)
     broken = sorted(out.glob("make_links-*.json"))[0]
     broken.write_text(broken.read_text().replace('"schema_version": 1', '"schema_version": 9'))
-    done = run(out, "--n", "4", "--tasks", TASKS)
+    done = run(out, "--n", "3", "--tasks", TASKS)
     assert done.returncode == 2
     assert f"{broken}: schema_version 9 is unknown" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.docker
-def test_redo_starts_over(four: Path, tmp_path: Path) -> None:
+def test_redo_starts_over(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "begun"
-    shutil.copytree(four, out)
+    shutil.copytree(three, out)
     done = run(out, "--n", "1", "--tasks", "make_tree", "--redo")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in out.glob("*-*.json")] == ["make_tree-0000.json"]
