@@ -55,10 +55,17 @@ class Fixture(Record):
 
     path: str
     type: Literal["file", "dir", "symlink"] = "file"
-    mode: int = Field(default=0o644, ge=0, le=0o777)
+    mode: int = Field(default=0o644, ge=0, le=0o777)  # a directory without a mode gets 0o755
     text: str | None = None
     base64: str | None = None
     target: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _directories_can_be_entered(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("type") == "dir":
+            return {"mode": 0o755} | value
+        return value
 
     @field_validator("path")
     @classmethod

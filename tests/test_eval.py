@@ -1,13 +1,30 @@
 """Eval's arithmetic is right, nothing trained on is evaluated, and the script resumes."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import tiny
 
 import templates
 from eval import draw, paired, rate, rate_table, refuse_contamination, wilson
-from schema import BadInputError, OperatorInfo, Scenario, Step, Trajectory, write_json
+from schema import (
+    BadInputError,
+    OperatorInfo,
+    Scenario,
+    Step,
+    Trajectory,
+    read_json,
+    read_trajectories,
+    write_json,
+    write_record,
+)
 from taxonomy import Combination
+
+ROOT = Path(__file__).parent.parent
 
 
 def scenario(task: str, index: int) -> Scenario:
@@ -93,3 +110,72 @@ def test_what_was_trained_on_is_refused_by_id_hash_and_held_out_archetype(tmp_pa
     with pytest.raises(BadInputError, match="copy_files"):
         refuse_contamination(adapter, held, [fresh, other])
     refuse_contamination(adapter, held, [fresh])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny base, an adapter on it, and three held-out scenarios."""
+    place = tmp_path_factory.mktemp("eval")
+    tiny.base(place / "base")
+    write_record(place / "data", tiny.trajectory("t0-s0", task="sum_column"))
+    for index in range(3):
+        write_record(place / "held", scenario("copy_files", index))
+    flags = ["--data", "data", "--base", "base", "--out", "adapter", "--epochs", "1"]
+    done = script(place, "sft.py", *flags)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def script(cwd: Path, name: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / name), *flags]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment, check=False)
+
+
+FLAGS = ["--base", "base", "--adapter", "adapter", "--scenarios", "held", "--max-steps", "2", "--max-new-tokens", "8"]
+
+
+@pytest.mark.docker
+def test_base_and_adapter_are_paired_and_a_rerun_plays_nothing_again(place: Path) -> None:
+    first = script(place, "eval.py", *FLAGS, "--n", "2", "--compare-base")
+    assert first.returncode == 0, first.stderr
+    summary = json.loads(first.stdout)
+    assert summary["base"]["n"] == summary["adapter"]["n"] == 2
+    report = read_json(place / "eval" / "adapter" / "report.json")
+    assert report["paired"]["n"] == 2
+    assert set(report["subjects"]["adapter"]["per_axis"]) == set(scenario("copy_files", 0).axes())
+    episodes = read_trajectories(place / "eval" / "adapter" / "adapter")
+    assert len(episodes) == 2
+    assert all(one.operator.adapter_hash and one.token_ids and one.assistant_mask for one in episodes)
+    before = {path: path.stat().st_mtime_ns for path in (place / "eval" / "adapter").glob("*/*.json")}
+    again = script(place, "eval.py", *FLAGS, "--n", "2", "--compare-base")
+    assert again.stdout == first.stdout
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    grown = script(place, "eval.py", *FLAGS, "--n", "3", "--compare-base")
+    assert json.loads(grown.stdout)["adapter"]["n"] == 3
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--scenarios", "nowhere"], "nowhere"),
+        (["--base", "nowhere/at/all"], "no such base"),
+        (["--adapter", "data"], "adapter_model.safetensors"),
+        (["--render", "chat"], "--render"),
+        (["--n", "0"], "--n is 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: str) -> None:
+    done = script(place, "eval.py", *FLAGS, "--out", "elsewhere", *flags)
+    assert done.returncode == 2, done
+    assert words in done.stderr.strip().splitlines()[-1]
+    assert not (place / "elsewhere").exists()
+
+
+def test_an_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:
+    tiny.base(tmp_path / "other", seed=1)
+    done = script(place, "eval.py", *FLAGS, "--base", str(tmp_path / "other"))
+    assert done.returncode == 2
+    assert "another" in done.stderr

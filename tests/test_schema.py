@@ -98,6 +98,11 @@ def test_binary_content_survives_a_fixture() -> None:
     assert Fixture.of("/home/operator/t", "é\n".encode()).text == "é\n"
 
 
+def test_a_directory_without_a_mode_can_be_entered() -> None:
+    assert Fixture(path="/home/operator/d", type="dir").mode == 0o755
+    assert Fixture(path="/home/operator/d", type="dir", mode=0o500).mode == 0o500
+
+
 def test_axes_are_as_large_as_promised_and_blocked_is_never_easy() -> None:
     from taxonomy import ARCHETYPES
 
