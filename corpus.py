@@ -47,7 +47,8 @@ def document(seed: int, index: int, archetype: str | None = None) -> Document:
     rng = random.Random(f"corpus/{seed}/{index}/{archetype}")
     if archetype:
         return work(rng, [archetype])
-    write: Callable[[random.Random], Document] = rng.choices(list(KINDS), list(KINDS.values()))[0]
+    shares = {**KINDS, echo: 2.0, drill: 0.6} if index < COPY_FIRST else KINDS
+    write: Callable[[random.Random], Document] = rng.choices(list(shares), list(shares.values()))[0]
     return write(rng)
 
 
@@ -271,7 +272,7 @@ def attempt(job: "Job", rng: random.Random) -> list[Step]:
             Step(f"ls {path}", f"ls: {path}: No such file or directory\n"),
         ],
     }  # fmt: skip
-    return rng.sample(tries[job.archetype], 1) if rng.random() < 0.8 else []
+    return rng.sample(tries[job.archetype], 1)
 
 
 def hosts(unit: Unit) -> list[str]:
@@ -528,12 +529,29 @@ def drill(rng: random.Random) -> Document:
     return Document("drill", (), [*opening(rng), *turns])
 
 
+def echo(rng: random.Random) -> Document:
+    """Long runs of names that are shown and then typed again: what teaches copying soonest."""
+    names = Names(rng)
+    turns = opening(rng)
+    for _ in range(rng.randint(2, 5)):
+        kind = rng.random()
+        run = names.filler(rng.randint(6, 20)) if kind < 0.5 else [token_name(rng, names) for _ in range(8)]
+        if kind > 0.8:
+            run = [f"{name}/{other}" for name, other in zip(names.filler(6), names.filler(6), strict=True)]
+        command = rng.choice(["echo", "echo", "touch", "mkdir -p", "rm -f", "cat"])
+        shown = rng.choice([" ", " ", "\n", ", "]).join(run)
+        output = " ".join(run) + "\n" if command == "echo" else ""
+        turns += [user(shown), *typed([Step(f"{command} {' '.join(run)}", output if rng.random() < 0.3 else "")])]
+    return Document("echo", (), turns)
+
+
 def quoted(word: str) -> str:
     """The word quoted where the shell would split it."""
     return f"'{word}'" if " " in word else word
 
 
-KINDS: dict[Callable[[random.Random], Document], float] = {work: 0.62, tool: 0.12, tour: 0.14, drill: 0.12}
+KINDS: dict[Callable[[random.Random], Document], float] = {work: 0.62, tool: 0.1, tour: 0.1, drill: 0.12, echo: 0.06}
+COPY_FIRST = 3000  # documents in which echo and drill come far more often: copying carries all the rest
 
 
 def main(*, seed: int, n: int, archetype: str | None) -> int:

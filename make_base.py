@@ -332,7 +332,7 @@ def train(
     model.train()
     for ids, weights in batches(seed, batch_tokens, renderer, counts, place):
         decay = max(0.0, (place.share - DECAY_FROM) / (1 - DECAY_FROM))
-        factor = min(1.0, (place.step + 1) / 40) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
+        factor = min(1.0, (place.step + 1) / 25) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
         for group, full_lr in zip(groups, full_lrs, strict=True):
             group["lr"] = full_lr * factor
         with torch.autocast("cpu", torch.bfloat16):
@@ -393,6 +393,8 @@ def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
         hits = total = 0
         for index in range(documents):
             document = corpus.document(EVAL_SEED, index, archetype)
+            if not document.solutions:
+                continue
             encoded = renderer.encode(document.messages)
             ids = torch.tensor([encoded.token_ids])
             with torch.inference_mode():
@@ -421,7 +423,7 @@ def parser() -> ArgumentParser:
     parser.add_argument("--vocab-size", type=int, default=2048, help="at most so many tokens (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
     parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
-    parser.add_argument("--batch-tokens", type=int, default=6144, help="per step (default %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, default=4096, help="per step (default %(default)s)")
     parser.add_argument("--lr", type=float, default=4e-3, help="AdamW, embeddings and norms (default %(default)s)")
     parser.add_argument("--matrix-lr", type=float, default=4e-3, help="Muon, block matrices (default %(default)s)")
     parser.add_argument("--eval-documents", type=int, default=6, help="per archetype, held out (default %(default)s)")
