@@ -33,7 +33,7 @@ from typing import Any
 import stage
 import taxonomy
 from dashdocker import SandboxError, preflight, reap, remove_all
-from gate import GATES, gate
+from gate import gate
 from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
 from taxonomy import ARCHETYPES, AXES, Combination, balance
 from teacher import (
@@ -49,6 +49,7 @@ from teacher import (
     scenario_of,
 )
 from templates import author as author_from_template
+from text_gate import GATES
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends

@@ -1,14 +1,21 @@
 """The gate admits a sound scenario and refuses each planted fault, by the gate that is there for it, on real Docker."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hand_scenarios import BASE, BLOCKED_CHECKER, CHECKER, DUTY, FRUIT, SORTED, hand
 
-from gate import gate, literals
+from gate import garbled, gate
 from operators import SCAFFOLD
-from schema import HOME, sha256
+from schema import HOME, sha256, write_record
+from text_gate import literals
 
+ROOT = Path(__file__).parent.parent
 SORT, COLOURS = BASE["reference_solution"]
 IS_SORTED = CHECKER.splitlines()[1]
 IS_COLOURED = CHECKER.splitlines()[2]
@@ -193,9 +200,52 @@ def test_literals_are_strings_paths_and_names_and_no_shell_words() -> None:
     assert not literals("while read -r line; do sort -n -k2; done", inner=True)
 
 
-def test_garbling_keeps_length_and_lines() -> None:
-    from gate import garbled
+@pytest.mark.docker
+def test_the_command_line_gates_files_twice_alike_and_says_which_gate_refused(tmp_path: Path) -> None:
+    paths = [write_record(tmp_path, one) for one in (hand(), hand(id="hand-0003", checker="exit 0"))]
+    for _ in range(2):
+        done = run_gate(*paths)
+        assert done.returncode == 1
+        assert json.loads(done.stdout) == {"gated": 2, "refused": 1, "voided": 0}
+        assert "hand-0001.json admitted" in done.stderr
+        assert "hand-0003.json untouched: the untouched world passes the checker" in done.stderr
 
+
+def run_gate(*flags: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "gate.py", *map(str, flags)]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (None, "cannot be read"),
+        ("{", "not JSON"),
+        ('{"schema_version": 9}', "schema_version 9 is unknown"),
+        (hand().model_dump_json().replace('"medium"', '"fiendish"'), "is not legal; known values"),
+    ],
+    ids=["missing", "not JSON", "unknown version", "bad axis value"],
+)
+def test_a_file_that_is_no_scenario_is_one_line_and_exit_2(text: str | None, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    if text is not None:
+        path.write_text(text)
+    done = run_gate(path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{path}: " in done.stderr.splitlines()[-1]
+    assert line in done.stderr.splitlines()[-1]
+
+
+def test_no_engine_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    done = run_gate(write_record(tmp_path, hand()), DOCKER_HOST="unix:///nowhere/docker.sock")
+    assert done.returncode == 2
+    assert "no Docker engine answers" in done.stderr.splitlines()[-1]
+
+
+def test_garbling_keeps_length_and_lines() -> None:
     assert garbled(SORTED.encode()) == b"bqqmf\nnfmpo\nqmvn\n"
     assert garbled(b"") != b""
     assert garbled(b"\n\n") != b"\n\n"
