@@ -191,7 +191,8 @@ def grouped(
     for index in range(block * BLOCK_DOCUMENTS, (block + 1) * BLOCK_DOCUMENTS):
         document = corpus.document(seed, index)
         ids, weights = encode(document, renderer)
-        rows.append((ids[:ROW_TOKENS], weights[:ROW_TOKENS]))
+        if len(ids) > 1:  # a row of one token predicts nothing
+            rows.append((ids[:ROW_TOKENS], weights[:ROW_TOKENS]))
         counts.update([document.kind, "documents", *document.archetypes])
         counts["cut"] += len(ids) > ROW_TOKENS
     rows = sorted(rows, key=lambda row: -len(row[0]))
