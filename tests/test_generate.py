@@ -43,7 +43,7 @@ def start(out: Path, *flags: str, author: str = "template", **environment: str) 
 
 def run(out: Path, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
     process = start(out, *flags, **environment)
-    stdout, stderr = process.communicate(timeout=300)
+    stdout, stderr = process.communicate(timeout=900)
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
@@ -393,7 +393,7 @@ def test_an_endpoint_that_dies_ends_the_run_with_what_is_admitted_on_disk_and_a_
     out = tmp_path / "s"
 
     def dies(request: Request) -> Behaviour:
-        return Author()(request) if request.index == 0 else fail(503)
+        return Author()(request) if request.index == 0 else fail(503, retry_after=0.05)
 
     with ChatServer(dies) as server:
         done = teach(out, server, "--n", "2", "--workers", "1")
@@ -415,9 +415,9 @@ def test_trouble_on_the_way_changes_nothing_in_the_records(tmp_path: Path) -> No
             return [fail(429, retry_after=0.1), fail(500), refuse_format(slow(0.3, sound))][min(request.index, 2)]
 
     with ChatServer(Troubled()) as server:
-        first = teach(tmp_path / "a", server, "--n", "2", "--workers", "2")
+        first = teach(tmp_path / "a", server, "--n", "1")
     with ChatServer(Author()) as server:
-        second = teach(tmp_path / "b", server, "--n", "2", "--workers", "2")
+        second = teach(tmp_path / "b", server, "--n", "1")
     assert (first.returncode, second.returncode) == (0, 0), first.stderr
     assert records(tmp_path / "a") == records(tmp_path / "b")
 
