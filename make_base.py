@@ -41,11 +41,12 @@ CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>\n{{ message['content'] }}<|end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 )
-# GPT-2's pattern with digits one by one; a space before a word of the names' list stands alone, so that a name has the
-# same tokens wherever it is written and copying it means copying ids.
-WORD_EDGE = " (?=(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z]))"
-PIECES = r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
-WHOLE_WORDS = (*WORDS, "exit", "panic")
+# GPT-2's pattern without contractions and with digits one by one. Each word of the names' list is one token, with and
+# without a space before it: a space that stands alone would put every word two places from the word before it, and
+# copying, which rests on looking one place back, is then not learned in a run of this length.
+PIECES = r" ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
+NAME = re.compile("(?<![A-Za-z]) ?(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z])")
+WHOLE_WORDS = tuple(f"{space}{word}" for word in (*WORDS, "exit", "panic") for space in ("", "\u0120"))
 
 ROW_TOKENS, PACKED_FROM = 1536, 0.7  # length of a packed row, and from which share of the run rows are packed
 DECAY_FROM = 0.35  # of the run: the learning rate is flat until then
@@ -131,7 +132,6 @@ def make_tokenizer(seed: int, vocab_size: int) -> Any:
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(WORD_EDGE), "isolated"),
             pre_tokenizers.Split(Regex(PIECES), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
@@ -143,9 +143,8 @@ def make_tokenizer(seed: int, vocab_size: int) -> Any:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    listed = re.compile(WORD_EDGE.strip().removeprefix("(?=").replace(")(?!", ")(?!", 1)[:-1])
     texts = (message.content for i in range(TOKENIZER_DOCUMENTS) for message in corpus.document(seed, i).messages)
-    backend.train_from_iterator((listed.sub("0", text) for text in texts), trainer)
+    backend.train_from_iterator((NAME.sub("0", text) for text in texts), trainer)
     parts = json.loads(backend.to_str())
     vocabulary = parts["model"]["vocab"]
     for word in WHOLE_WORDS:
@@ -245,7 +244,9 @@ def batches(
         if place.batch == 0:
             place.packed = place.share >= PACKED_FROM
         seen = Counter[str]()
-        groups = grouped(seed, place.block, batch_tokens, packed=place.packed, renderer=renderer, counts=seen)
+        first = (place.block + 1) * BLOCK_DOCUMENTS <= corpus.COPY_FIRST
+        size = batch_tokens // 4 if first else batch_tokens  # copying is found by many steps, not by many tokens
+        groups = grouped(seed, place.block, size, packed=place.packed, renderer=renderer, counts=seen)
         if place.batch == 0:
             counts.update(seen)
         while place.batch < len(groups):
@@ -265,7 +266,7 @@ def new_model(vocabulary: int, tokenizer: Any, hidden: int, layers: int) -> Any:
     config = LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=hidden,
-        intermediate_size=hidden * 21 // 8,
+        intermediate_size=hidden * 19 // 8,
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
@@ -421,7 +422,7 @@ def parser() -> ArgumentParser:
     parser.add_argument("--max-seconds", type=float, help="end the schedule by then, if --tokens does not before")
     parser.add_argument("--seed", type=int, default=0, help="of corpus and weights (default %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="of torch (default %(default)s)")
-    parser.add_argument("--vocab-size", type=int, default=2048, help="at most so many tokens (default %(default)s)")
+    parser.add_argument("--vocab-size", type=int, default=2560, help="at most so many tokens (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
     parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
     parser.add_argument("--batch-tokens", type=int, default=4096, help="per step (default %(default)s)")

@@ -93,8 +93,9 @@ def test_markers_are_ordinary_tokens_and_names_have_the_same_tokens_everywhere(b
         assert len(tokenizer(marker)["input_ids"]) == 1
         assert marker not in tokenizer.all_special_tokens
     for word in WORDS:
-        (token,) = tokenizer(word)["input_ids"]
-        for frame in (" {}", "/{}.txt", " '{}'", "-{}_0\n", "${}", "='{}'"):
+        (token,), (spaced,) = tokenizer(word)["input_ids"], tokenizer(f" {word}")["input_ids"]
+        assert token != spaced
+        for frame in ("\n{}", "'{}'", "/{}.txt", " '{}'", "-{}_0\n", "${}", "='{}'"):
             assert token in tokenizer(frame.format(word))["input_ids"], frame.format(word)
     assert len(tokenizer("90210")["input_ids"]) == 5
     text = "\tcat  -- '\u00e9t\u00e9 \U0001f600' <|endoftext|>\r\n"
