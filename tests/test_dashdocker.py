@@ -355,7 +355,7 @@ def test_F04_interrupt_leaves_nothing(child: tuple[subprocess.Popen[str], str]) 
     process, label = child
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    process.wait(30)
+    process.wait(120)
     assert names_of(label) == []
 
 

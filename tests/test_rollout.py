@@ -460,10 +460,10 @@ def sandboxes_of(pid: int) -> list[str]:
 KILLED = ("--operator", "reference", "--samples", "3", "--limit", "2")
 
 
-def started(few: Path, out: Path, records: int) -> subprocess.Popen[bytes]:
+def started(few: Path, out: Path, records: int, *more: str) -> subprocess.Popen[bytes]:
     """A run under way that has written some records and has a container."""
     process = subprocess.Popen(
-        command_line(few, out, *KILLED), cwd=HERE.parent, env=clean_environment(),
+        command_line(few, out, *KILLED, *more), cwd=HERE.parent, env=clean_environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     deadline = time.monotonic() + 120
@@ -503,9 +503,9 @@ def timeless(path: Path) -> dict[str, Any]:
 
 
 def test_an_interrupt_exits_130_with_the_finished_on_disk_and_no_container(few: Path, tmp_path: Path) -> None:
-    process = started(few, tmp_path / "out", 1)
+    process = started(few, tmp_path / "out", 1, "--samples", "40")
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(120) == 130
     assert not sandboxes_of(process.pid)
     done = [path for path in (tmp_path / "out").glob("*-s?.json") if read_json(path)["outcome"] in ("exit", "panic")]
     assert len(done) == len(list((tmp_path / "out").glob("*-s?.json")))
