@@ -16,7 +16,7 @@ demo: env image
 
 test check: env image lint
 	@echo "== tests"
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 lint: env
 	@echo "== ruff, format, mypy"

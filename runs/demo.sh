@@ -8,7 +8,7 @@ export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
 # Stage A: worlds from the offline author, each admitted by the gate in a real container.
-step python generate.py --author template --n 128 --seed 1 --workers 4 --out demo/scenarios
+step python generate.py --author template --n 96 --seed 1 --workers 8 --out demo/scenarios
 
 # Six archetypes are drawn by seed and held out before anything is trained.
 step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 1 --out demo/split
@@ -24,5 +24,5 @@ step python sft.py --data demo/trajectories --base base --holdout demo/split/hol
   --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 2e-3 --epochs 3 --batch 4 --accum 1
 
 # Base and adapter, on the same held-out scenarios, with no scaffold.
-step python eval.py --base base --adapter demo/adapter --scenarios demo/split/holdout --n 24 --seed 1 \
+step python eval.py --base base --adapter demo/adapter --scenarios demo/split/holdout --n 16 --seed 1 --max-steps 20 --max-new-tokens 80 \
   --compare-base --out demo/eval
