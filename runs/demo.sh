@@ -24,5 +24,5 @@ step python sft.py --data demo/trajectories --base base --holdout demo/split/hol
   --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 2e-3 --epochs 3 --batch 4 --accum 1
 
 # Base and adapter, on the same held-out scenarios, with no scaffold.
-step python eval.py --base base --adapter demo/adapter --scenarios demo/split/holdout --n 16 --seed 1 --max-steps 20 --max-new-tokens 80 \
-  --compare-base --out demo/eval
+step python eval.py --base base --adapter demo/adapter --scenarios demo/split/holdout --compare-base \
+  --n 16 --seed 1 --max-steps 20 --max-new-tokens 80 --out demo/eval

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import gate
+import text_gate
 from dashdocker import session
 from schema import HOME, Fixture, Scenario
 from taxonomy import ANNOUNCEMENTS, ARCHETYPES, DIFFICULTIES, PROVIDERS, Combination, combinations
@@ -21,8 +21,8 @@ from templates.words import WORDS
 from templates.world import Names, Shape, checker_for, directory, fixture, link, masked, quote
 
 TEXT_GATES: list[Callable[[Scenario], None]] = [
-    gate.check_shape, gate.check_paths, gate.check_announcement, gate.check_directives, gate.check_solution,
-    gate.check_scaffold,
+    text_gate.check_shape, text_gate.check_paths, text_gate.check_announcement, text_gate.check_directives, text_gate.check_solution,
+    text_gate.check_scaffold,
 ]  # fmt: skip
 OWN = sorted({**files.SHAPES, **search.SHAPES, **text.SHAPES, **tables.SHAPES})
 LEGAL = list(combinations())
