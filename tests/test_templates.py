@@ -21,9 +21,13 @@ from templates.words import WORDS
 from templates.world import Names, Shape, checker_for, directory, fixture, link, masked, quote
 
 TEXT_GATES: list[Callable[[Scenario], None]] = [
-    text_gate.check_shape, text_gate.check_paths, text_gate.check_announcement, text_gate.check_directives, text_gate.check_solution,
+    text_gate.check_shape,
+    text_gate.check_paths,
+    text_gate.check_announcement,
+    text_gate.check_directives,
+    text_gate.check_solution,
     text_gate.check_scaffold,
-]  # fmt: skip
+]
 OWN = sorted({**files.SHAPES, **search.SHAPES, **text.SHAPES, **tables.SHAPES})
 LEGAL = list(combinations())
 NASTY = ['it\'s $HOME `id` \\n %s "x"; *', "back\\slash & 'quotes' | $(id) ~ #"]
