@@ -551,7 +551,7 @@ def quoted(word: str) -> str:
 
 
 KINDS: dict[Callable[[random.Random], Document], float] = {work: 0.62, tool: 0.1, tour: 0.1, drill: 0.12, echo: 0.06}
-COPY_FIRST = 3000  # documents in which echo and drill come far more often: copying carries all the rest
+COPY_FIRST = 1000  # documents in which echo and drill come far more often: copying carries all the rest
 
 
 def main(*, seed: int, n: int, archetype: str | None) -> int:
