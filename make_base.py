@@ -48,12 +48,18 @@ PIECES = r" ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
 NAME = re.compile("(?<![A-Za-z]) ?(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z])")
 WHOLE_WORDS = tuple(f"{space}{word}" for word in (*WORDS, "exit", "panic") for space in ("", "\u0120"))
 
-ROW_TOKENS, PACKED_FROM = 1536, 0.7  # length of a packed row, and from which share of the run rows are packed
-COPY_SHARE, COPY_STEPS, FEW_IDS_STEPS = 0.27, 220, 80  # at most: only repeated runs of ids, of few ids at first
+ROW_TOKENS, PACKED_FROM = 1536, 0.8  # length of a packed row, and from which share of the run rows are packed
 DECAY_FROM = 0.35  # of the run: the learning rate is flat until then
+ROPE_THETA = 1e6
+EMBEDDING_STD, QUIET = 0.1, 0.3  # of the first weights; what blocks add to the stream is scaled down by the latter
+PLACE_SCALE, MATCH_SCALE, COPY_SCALE = (
+    2.0,
+    1.33,
+    2.5,
+)  # how sharply the first heads look back and match; how loud they copy
 BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
-ENVIRONMENT_WEIGHT = 0.2  # loss weight of what the shell or the user wrote
-TOKENIZER_DOCUMENTS = 1500
+ENVIRONMENT_WEIGHT = 0.1  # loss weight of what the shell or the user wrote
+TOKENIZER_DOCUMENTS = 3000
 EVAL_SEED = 1_000_003  # corpus seed of the report's held-out documents
 
 
@@ -90,11 +96,10 @@ def main(
     from transformers import PreTrainedTokenizerFast
 
     torch.set_num_threads(threads)
-    torch.manual_seed(seed)
     if not (out / "tokenizer.json").exists():
         make_tokenizer(seed, vocab_size).save_pretrained(out)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(out)
-    model = new_model(len(tokenizer), tokenizer, hidden, layers)
+    model = new_model(tokenizer, hidden, layers, seed)
     seen = train(
         model, tokenizer, out=out, tokens=tokens, max_seconds=max_seconds, seed=seed,
         batch_tokens=batch_tokens, lr=lr, checkpoint_seconds=checkpoint_seconds,
@@ -139,11 +144,12 @@ def make_tokenizer(seed: int, vocab_size: int) -> Any:
     backend.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size - len(WHOLE_WORDS) - len(MARKERS) - 2,
-        min_frequency=20,
+        min_frequency=8,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    texts = (message.content for i in range(TOKENIZER_DOCUMENTS) for message in corpus.document(seed, i).messages)
+    documents = (corpus.document(seed, index) for index in range(TOKENIZER_DOCUMENTS))
+    texts = (message.content for one in documents if one.kind not in ("drill", "echo") for message in one.messages)
     backend.train_from_iterator((NAME.sub("0", text) for text in texts), trainer)
     parts = json.loads(backend.to_str())
     vocabulary = parts["model"]["vocab"]
@@ -237,16 +243,9 @@ class Place:
 def batches(
     seed: int, batch_tokens: int, renderer: Renderer, counts: Counter[str], place: Place
 ) -> Iterator[tuple[Any, Any]]:
-    """Ids and weights as tensors (B, T), from `place` on, which moves along.
-
-    The first COPY_STEPS of a run are random ids in runs that repeat, nothing else, and so is every third after
-    that: copying, which carries all the rest, is found there in about 80 steps, and was not found in 2 million tokens
-    of documents alone.
-    """
+    """Ids and weights as tensors (B, T), from `place` on, which moves along."""
     import torch
 
-    while place.share < COPY_SHARE and place.step < COPY_STEPS:
-        yield repeated(seed, place.step, batch_tokens, len(renderer.tokenizer))
     while True:
         if place.batch == 0:
             place.packed = place.share >= PACKED_FROM
@@ -255,53 +254,134 @@ def batches(
         if place.batch == 0:
             counts.update(seen)
         while place.batch < len(groups):
-            if place.step % 3 == 0:  # left out, the documents' many other lessons drive copying out again
-                yield repeated(seed, place.step, batch_tokens, len(renderer.tokenizer))
-                continue
             group = groups[place.batch]
             place.batch += 1
             yield torch.tensor([ids for ids, _ in group]), torch.tensor([weights for _, weights in group])
         place.block, place.batch = place.block + 1, 0
 
 
-def repeated(seed: int, step: int, batch_tokens: int, vocabulary: int) -> tuple[Any, Any]:
-    """Ids and weights (B, 128): runs of 16, 32 or 64 random ids, repeated; the first time through weighs nothing."""
-    import torch
-
-    generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
-    length = (16, 32, 64)[step % 3]
-    known = vocabulary if step >= FEW_IDS_STEPS else vocabulary // 5  # few different ids show sooner that runs repeat
-    run = torch.randint(0, known, (max(1, batch_tokens // 128), length), generator=generator)
-    ids = run.repeat(1, 128 // length)
-    weights = torch.ones(ids.shape)
-    weights[:, :length] = 0.0
-    return ids, weights
-
-
 # --- training ------------------------------------------------------------------------------------------------------
 
 
-def new_model(vocabulary: int, tokenizer: Any, hidden: int, layers: int) -> Any:
-    """A Llama with random weights, four query heads on two key-value heads, tied embeddings, context 4096."""
+def new_model(tokenizer: Any, hidden: int, layers: int, seed: int) -> Any:
+    """A Llama that already copies: random weights, with induction heads written into the first two blocks.
+
+    Four query heads on two key-value heads, tied embeddings, context 4096.
+    """
+    import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
-        vocab_size=vocabulary,
+        vocab_size=len(tokenizer),
         hidden_size=hidden,
         intermediate_size=hidden * 19 // 8,
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
         max_position_embeddings=4096,
+        rope_parameters={"rope_type": "default", "rope_theta": ROPE_THETA},
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
     )
+    torch.manual_seed(seed)
     model = LlamaForCausalLM(config)
+    for block in model.model.layers:
+        block.self_attn.o_proj.weight.data *= QUIET
+        block.mlp.down_proj.weight.data *= QUIET
+    write_embeddings(model.model.embed_tokens.weight.data, tokenizer)
+    write_previous_id_heads(model.model.layers[0].self_attn)
+    write_induction_heads(model.model.layers[1].self_attn)
     ends = [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|end|>")]
     model.generation_config.update(eos_token_id=ends, pad_token_id=tokenizer.pad_token_id, do_sample=False)
     return model
+
+
+def write_embeddings(embeddings: Any, tokenizer: Any) -> None:
+    """Lay out (V, hidden) for the heads below; d is a head's width, hidden = 4 d.
+
+    0..2d          who the id is: noise, nearly the same for a word with and without a space before it
+    2d..3d, 3d..   kept quiet: block 0 writes there which id came before, and which before that
+    last           a constant, for heads that look at places and not at ids
+    """
+    import torch
+
+    ids, who = tokenizer.get_vocab(), embeddings.shape[1] // 2
+    embeddings[:, :who] = torch.randn(len(embeddings), who) * EMBEDDING_STD
+    for piece, at in sorted(ids.items()):
+        bare = ids.get(piece[1:]) if piece.startswith("\u0120") else None
+        if bare is not None:
+            noise = torch.randn(who) * EMBEDDING_STD
+            embeddings[at, :who] = 0.93 * embeddings[bare, :who] + 0.37 * noise
+    embeddings[:, -1] = 4 * EMBEDDING_STD
+
+
+def write_previous_id_heads(attention: Any) -> None:
+    """Query heads 0 and 1 look one and two places back, whatever stands there, and write half of who it is.
+
+    Keys are one constant vector k; a query is k turned back by n places, so that with rotary positions the score is
+    the sum over frequencies w of cos(w (distance - n)), greatest at distance n.
+    """
+    import torch
+
+    width, group, frequencies, eye = parts(attention)
+    fast = frequencies[: 3 * len(frequencies) // 8]
+    half, count = width // 2, len(fast)
+    query, key, value, out = weights_of(attention)
+    key[:width] = 0.0
+    key[:count, -1] = PLACE_SCALE
+    value[:width] = 0.0
+    value[:width, :width] = eye
+    for head in range(group):
+        rows = slice(head * width, (head + 1) * width)
+        query[rows] = 0.0
+        query[rows][:count, -1] = PLACE_SCALE * torch.cos((head + 1) * fast)
+        query[rows][half : half + count, -1] = -PLACE_SCALE * torch.sin((head + 1) * fast)
+        out[:, rows] = 0.0
+        out[(2 + head) * width : (3 + head) * width, rows] = 0.75 * EMBEDDING_STD * eye
+    out[-1] = 0.0
+
+
+def write_induction_heads(attention: Any) -> None:
+    """The first query head of each group finds where this id and the one before it came earlier, and copies the next.
+
+    A query is who this id is and who came before; a key is who came one and two places before. Both are mapped by the
+    same random matrices onto the slow rotary frequencies, which hardly depend on distance.
+    """
+    import torch
+
+    width, group, frequencies, eye = parts(attention)
+    slow = [at for at in range(width) if at % len(frequencies) >= 7 * len(frequencies) // 16]
+    now, before = (torch.nn.init.orthogonal_(torch.empty(len(slow), width)) * MATCH_SCALE for _ in range(2))
+    query, key, value, out = weights_of(attention)
+    for head in range(len(key) // width):
+        keys = slice(head * width, (head + 1) * width)
+        rows = slice(head * group * width, (head * group + 1) * width)
+        query[rows], key[keys], value[keys], out[:, rows] = 0.0, 0.0, 0.0, 0.0
+        query[rows][slow, :width], query[rows][slow, 2 * width : 3 * width] = now, before
+        key[keys][slow, 2 * width : 3 * width], key[keys][slow, 3 * width :] = now, before
+        key[keys][:, -1] = 0.0
+        value[keys, keys] = eye
+        out[keys, rows] = COPY_SCALE * EMBEDDING_STD * eye
+
+
+def parts(attention: Any) -> tuple[int, int, Any, Any]:
+    """A head's width d, query heads per key-value head, rotary frequencies (d / 2,), identity (d, d)."""
+    import torch
+
+    width = attention.head_dim
+    return (
+        width,
+        attention.num_key_value_groups,
+        ROPE_THETA ** -torch.linspace(0, 1, width // 2 + 1)[:-1],
+        torch.eye(width),
+    )
+
+
+def weights_of(attention: Any) -> tuple[Any, Any, Any, Any]:
+    """The weight matrices of query, key, value and output, to be written into."""
+    return tuple(getattr(attention, f"{name}_proj").weight.data for name in "qkvo")
 
 
 def train(
@@ -427,8 +507,8 @@ def parser() -> ArgumentParser:
     parser.add_argument("--vocab-size", type=int, default=2560, help="at most so many tokens (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
     parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
-    parser.add_argument("--batch-tokens", type=int, default=4096, help="per step (default %(default)s)")
-    parser.add_argument("--lr", type=float, default=2e-3, help="peak learning rate of AdamW (default %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="per step (default %(default)s)")
+    parser.add_argument("--lr", type=float, default=1e-3, help="peak learning rate of AdamW (default %(default)s)")
     parser.add_argument("--eval-documents", type=int, default=6, help="per archetype, held out (default %(default)s)")
     parser.add_argument(
         "--checkpoint-seconds", type=float, default=120.0, help="between checkpoints (default %(default)s)"
