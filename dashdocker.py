@@ -1,10 +1,12 @@
 """Run commands in disposable dash containers: run(), session() and verify().
 
     python dashdocker.py reap            # remove what dead runs left behind
+    python dashdocker.py self-check      # every case of sandbox_cases.py, on this engine: what holds and what does not
 
 Reads   nothing
 Writes  nothing
-Needs   a Docker engine and the image sekft-dash (make image)
+Needs   a Docker engine, or another one that speaks its API (DOCKER_HOST=unix:///run/podman/podman.sock, say); the
+        image sekft-dash in it (make image)
 
 An operator acts in one container, through the wrapper of wrapper.py; what it leaves is judged in a second, clean one
 that no process of the first can reach. How a container is closed off is in engine.py.
@@ -12,8 +14,10 @@ that no process of the first can reach. How a container is closed off is in engi
 
 import argparse
 import contextlib
+import errno
 import io
 import math
+import os
 import re
 import secrets
 import shlex
@@ -40,6 +44,7 @@ from engine import (
     reap,
     remove,
     remove_all,
+    use_runtime,
     volume_mount,
 )
 from schema import HOME, BadInputError, Fixture, Step
@@ -69,6 +74,12 @@ OPERATOR = "1000:1000"
 LIFETIME_SECONDS = 3600.0
 KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
 TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
+NO_FILE = 99  # the exit code of WRITE for a fifo, socket or device: those could take for ever
+WRITE = f"""\
+case $1 in /*) path=$1 ;; *) path=./$1 ;; esac
+[ ! -e "$path" ] || [ -f "$path" ] || [ -d "$path" ] || exit {NO_FILE}
+mkdir -p "${{path%/*}}/" && cat >"$path"
+"""
 CHECKER_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
          "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
@@ -204,15 +215,16 @@ class Session:
     def read_file(self, path: str, limit_bytes: int = FILE_BYTES) -> bytes:
         """A regular file of the world, whatever its mode, read without running anything in the sandbox.
 
-        Raises FileNotFoundError, IsADirectoryError, or ValueError for anything else and for what is over the limit.
+        A relative path starts at HOME. Symlinks on the way are followed inside the sandbox, one at the end is refused.
+        Raises FileNotFoundError, IsADirectoryError, or ValueError for anything else that is no regular file and for
+        one over the limit; nothing is ever cut short.
         """
         import docker
 
         where = self.clean if self._over else self.container
         members = []
         with engine_call(f"read {path}"), contextlib.suppress(docker.errors.NotFound):
-            stream, _ = api().get_archive(where, str(PurePosixPath(HOME, path)))
-            members = list(_members(b"".join(_bounded(stream, limit_bytes + (1 << 16)))))
+            members = list(_members(_tar(where, str(PurePosixPath(HOME, path)), limit_bytes + (1 << 16))))
         if not members:
             self._require_alive()
             raise FileNotFoundError(path)
@@ -224,9 +236,15 @@ class Session:
         return content
 
     def write_file(self, path: str, content: bytes) -> None:
-        """Write a file as the operator would, parents made. Raises OSError where the operator could not."""
-        script = 'mkdir -p -- "$(dirname -- "$1")" && cat >"$1"'
-        command = ["/usr/bin/env", "-i", f"PATH={CHECKER_PATH}", "/usr/bin/dash", "-c", script, "sh", path]
+        """Write a file as the operator would, parents made; one that is there keeps its mode, a new one gets 644.
+
+        Raises ValueError for content over FILE_BYTES and for a path that is there and no file; where the operator could
+        not write, the OSError that the system has for it: PermissionError, IsADirectoryError, NotADirectoryError and so
+        on. A file that did not fit may be left in part.
+        """
+        if len(content) > FILE_BYTES:
+            raise ValueError(f"{path}: {len(content)} bytes, and a file holds at most {FILE_BYTES}")
+        command = ["/usr/bin/env", "-i", f"PATH={CHECKER_PATH}", "/usr/bin/dash", "-c", WRITE, "sh", path]
         errors = Output(2048)
         with engine_call(f"write {path}"):
             process = Process(self.container, command, user=OPERATOR, workdir=HOME, stdin=content)
@@ -236,8 +254,12 @@ class Session:
             finally:
                 process.close()
             self._require_alive()
+        if code == NO_FILE:
+            raise ValueError(f"{path}: is there and no regular file")
         if code != 0:
-            raise OSError(f"{path}: {errors.text().strip()}")
+            said = errors.text().strip()
+            number = next((number for number in errno.errorcode if said.endswith(os.strerror(number))), errno.EIO)
+            raise OSError(number, said, path)
 
     def snapshot(self) -> list[TreeEntry]:
         """The world as it is now, with every mode and content, read without running anything in the sandbox."""
@@ -307,14 +329,16 @@ def _check(container: str, checker: str, timeout_seconds: float) -> Check:
     return _judged(code, out.text(), timeout_seconds)
 
 
-def _bounded(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
-    """The chunks, as long as they are `limit` bytes together; ValueError beyond."""
-    total = 0
-    for chunk in chunks:
-        total += len(chunk)
-        if total > limit:
-            raise ValueError(f"over {limit} bytes")
-        yield chunk
+def _tar(container: str, path: str, limit: int) -> bytes:
+    """The engine's tar of a path; ValueError beyond `limit` bytes."""
+    stream, _ = api().get_archive(container, path)
+    taken = bytearray()
+    with contextlib.closing(stream):  # hang up: the engine keeps the volume busy as long as somebody might read on
+        for chunk in stream:
+            taken += chunk
+            if len(taken) > limit:
+                raise ValueError(f"{path}: over {limit} bytes")
+    return bytes(taken)
 
 
 def _members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
@@ -329,9 +353,8 @@ def _read_tree(container: str) -> list[TreeEntry]:
     """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES."""
     entries = []
     with engine_call(f"read the tree of {container}"):
-        stream, _ = api().get_archive(container, HOME)
         try:
-            members = list(_members(b"".join(_bounded(stream, TREE_BYTES))))
+            members = list(_members(_tar(container, HOME, TREE_BYTES)))
         except (ValueError, tarfile.TarError) as error:
             raise SandboxError(f"the tree of {container}: {error}") from error
     for member, content in members:
@@ -370,6 +393,8 @@ def _archive(tree: Sequence[TreeEntry]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as tar:
         for entry in sorted(tree, key=lambda entry: entry.path):
+            if ".." in PurePosixPath(entry.path).parts:
+                raise ValueError(f"{entry.path}: not a path below {HOME}")
             member = tarfile.TarInfo(str(PurePosixPath(entry.path).relative_to(HOME)))
             member.type, member.mode, member.linkname = types[entry.type], entry.mode, entry.target or ""
             member.uid = member.gid = 1000
@@ -426,12 +451,21 @@ def run(
     stdin: bytes = b"",
     timeout_seconds: float = 30.0,
     environment: Mapping[str, str] | None = None,
+    user: str = "operator",
+    cwd: str = HOME,
     image: str = IMAGE,
 ) -> RunResult:
-    """Run one script as the operator in a container of its own, its streams apart. Raises SandboxError."""
+    """Run one script as a user of the image in a container of its own, its streams apart.
+
+    `cwd` is absolute or starts at HOME. Raises SandboxError, LookupError for a user that the image does not have, and
+    FileNotFoundError where `cwd` is no directory that the user can enter.
+    """
     streams = {1: Output(RAW_BYTES), 2: Output(RAW_BYTES)}
-    variables = [f"{key}={value}" for key, value in {**LOGIN, **(environment or {})}.items()]
-    command = ["/usr/bin/env", "-i", *variables, "/usr/bin/dash", "-c", READY + ". /run/op/script", "sh"]
+    login = {**LOGIN, "USER": user, "LOGNAME": user, **(environment or {})}
+    variables = [f"{key}={value}" for key, value in login.items()]
+    lost, where = secrets.token_hex(8), str(PurePosixPath(HOME, cwd))
+    enter = READY + 'cd -- "$1" 2>/dev/null || { echo "$2"; exit 1; }; shift 2; . /run/op/script'
+    command = ["/usr/bin/env", "-i", *variables, "/usr/bin/dash", "-c", enter, "sh", where, lost]
 
     def take(stream: int, data: bytes) -> bool:
         streams[stream].add(data)
@@ -442,7 +476,7 @@ def run(
         _boot(name, volume, image, lifetime, fixtures=fixtures, provider=None, environment={}, script=script)
         with engine_call(f"run in {name}"):
             started = time.monotonic()
-            process = Process(name, command, user=OPERATOR, workdir=HOME, stdin=stdin)
+            process = Process(name, command, user=user, workdir="/", stdin=stdin)
             try:
                 ended = process.pump(take, started + timeout_seconds)
                 duration = time.monotonic() - started
@@ -452,6 +486,10 @@ def run(
             oom = code != 0 and _oom_kills(name) > 0
         if code is None:
             raise SandboxError(f"{name}: the engine lost the script")
+        if code == 126 and streams[1].kept().startswith(f"unable to find user {user}:".encode()):
+            raise LookupError(f"no user {user!r} in image {image!r}")
+        if code == 1 and streams[1].kept() == f"{lost}\n".encode():
+            raise FileNotFoundError(f"{where}: no directory that {user} can enter")
         return RunResult(streams[1].kept(), streams[2].kept(), code, ended is None, oom, duration)
 
 
@@ -527,13 +565,20 @@ done
 """
 
 
-def main(*, action: Literal["reap"]) -> int:
-    """Reap, and say how many things were removed."""
-    import docker
+def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: str | None) -> int:
+    """Do the one thing or the other, and report it; 1 where a case does not hold."""
+    if action == "self-check":
+        import sandbox_cases  # the one import of a file further down: this is a command, and the cases use this file
 
+        preflight()
+        use_runtime(runtime)
+        reap()
+        return sandbox_cases.check(only)
+    if runtime or only:
+        raise BadInputError("--runtime and --only belong to self-check")
     try:
         removed = reap()
-    except (SandboxError, docker.errors.DockerException) as error:
+    except SandboxError as error:
         raise BadInputError(f"no Docker engine answers ({error}); start one, or run `sh runs/engine.sh`") from error
     stage.report({"action": action, "removed": removed})
     return stage.DONE
@@ -542,7 +587,10 @@ def main(*, action: Literal["reap"]) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("action", choices=["reap"], help="reap: remove what dead runs left behind")
+    actions = ["reap", "self-check"]
+    parser.add_argument("action", choices=actions, help="reap what dead runs left behind, or check this engine")
+    parser.add_argument("--runtime", metavar="NAME", help="self-check: OCI runtime, say runsc (default: the engine's)")
+    parser.add_argument("--only", metavar="A01,B02", help="self-check: these cases (default: all)")
     return parser
 
 

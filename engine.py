@@ -42,6 +42,7 @@ _local = threading.local()
 _live: set[str] = set()  # containers and volumes of this process, by name
 _live_lock = threading.Lock()
 RUN = secrets.token_hex(6)
+_runtime: str | None = None
 
 
 @cache
@@ -96,6 +97,24 @@ def preflight(image: str = IMAGE) -> str:
             ) from error
         raise BadInputError(f"no Docker engine answers at {where}; start one, or run `sh runs/engine.sh`") from error
     return digest
+
+
+def use_runtime(name: str | None) -> None:
+    """Start every container that this process makes from now on under an OCI runtime (None: the engine's default).
+
+    Raises BadInputError for one that the engine does not know.
+    """
+    global _runtime
+    with engine_call("list the runtimes"):
+        known = sorted(api().info().get("Runtimes") or {}) if name else []
+    if name and name not in known:
+        raise BadInputError(f"--runtime: the engine knows no runtime {name!r}; known: {', '.join(known)}")
+    _runtime = name
+
+
+def runtime() -> str | None:
+    """The runtime that was chosen."""
+    return _runtime
 
 
 @cache
@@ -205,6 +224,7 @@ def create(name: str, command: list[str], *, image: str, mounts: list[Any], life
         ulimits=[docker.types.Ulimit(name=key, soft=value, hard=value) for key, value in ulimits.items()],
         log_config=docker.types.LogConfig(type="none"),
         auto_remove=True,
+        runtime=_runtime,
     )
     api().create_container(
         image, command, name=name, hostname="sandbox", user="0:0", working_dir="/", labels=_labels(lifetime),
