@@ -295,6 +295,7 @@ def F09(shell: Session) -> None:
 @in_session
 def F10(shell: Session) -> None:
     """The root file system refuses a write; what may be written is bounded in bytes, file size and number of files."""
+    gives(shell, "ulimit -f; ulimit -n; ulimit -c", "131072\n1024\n0\n")
     for place in ("/", "/etc", "/usr/bin", "/usr/local/bin", "/run", "/run/op", "/var/tmp", "/dev/shm"):
         same((place, shell.step(f": >{place}/x").exit_code), (place, 2))
     for place in (HOME, "/tmp"):

@@ -28,8 +28,13 @@ G01 G02 G03 G05 G06 G07 G08
 NAMES = SPECIFIED.split()
 
 
+SLOW = {"C07", "C12", "F13"}
+
+
 @pytest.mark.docker
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES]
+)
 def test_the_sandbox_holds(name: str) -> None:
     CASES[name].check(BENCH)
 
