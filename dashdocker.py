@@ -48,7 +48,7 @@ from engine import (
     volume_mount,
 )
 from schema import HOME, BadInputError, Fixture, Step
-from wrapper import ENTER, KILL, LAY, RAW_BYTES, READY, SAVE, STEP, WRAPPER, WRAPPER_HASH, Output, Report, request
+from wrapper import CHANNEL, ENTER, KILL, LAY, RAW_BYTES, READY, SAVE, WRAPPER, WRAPPER_HASH, Output, Report, laid, request
 
 __all__ = [
     "IMAGE",
@@ -69,9 +69,10 @@ __all__ = [
     "verify",
 ]
 
-TRANSPORT = "exec"
+TRANSPORT = "channel"
 OPERATOR = "1000:1000"
 LIFETIME_SECONDS = 3600.0
+DRAIN_SECONDS = 0.5  # between a step's last words and the end of its output, whichever comes first
 KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
 TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
 NO_FILE = 99  # the exit code of WRITE for a fifo, socket or device: those could take for ever
@@ -127,6 +128,7 @@ class Session:
         self.raw = b""  # the last step's output as it came, RAW_BYTES of it at most
         self._cwd, self._oom_kills = HOME, 0
         self._over = self._aliases = False
+        self._channel: Process | None = None
 
     def step(self, command: str, *, timeout_seconds: float = 30.0) -> Step:
         """Run a command as the operator's next and say what came back.
@@ -137,36 +139,66 @@ class Session:
         """
         if self._over:
             raise SandboxError("the session is over: it was verified")
-        nonce = secrets.token_hex(8)
-        text = request(nonce, command, aliases=self._aliases)
-        report = Report(nonce)
+        nonce, mark = secrets.token_hex(8), secrets.token_hex(8)
+        report = Report(nonce, mark)
         asked = time.monotonic()
         with engine_call(f"step in {self.container}"):
-            outer = ["/usr/bin/env", "-i", "/usr/bin/dash", "-c", READY + "exec /usr/bin/dash step"]
-            process = Process(self.container, outer, user=OPERATOR, workdir="/run/op", stdin=text)
-            try:
-                started = self._first_words(process, report)
-                ended = process.pump(report.take, started + timeout_seconds) if report.closing is None else True
-                duration = time.monotonic() - asked
-                if ended is None:
-                    self._kill(process, report)
-                report.give_up()
-                return self._result(command, process, report, timed_out=ended is None, duration=duration)
-            finally:
-                process.close()
+            channel = self._asked(request(nonce, mark, command, aliases=self._aliases), report)
+            timed_out = self._ended(channel, report, time.monotonic() + timeout_seconds)
+            duration = time.monotonic() - asked
+            if timed_out:
+                self._kill(channel, report)
+            report.give_up()
+            return self._result(command, channel, report, timed_out=timed_out, duration=duration)
 
-    def _first_words(self, process: Process, report: Report) -> float:
-        """Wait until the wrapper has spoken; the time from which the command's limit counts."""
+    def _asked(self, text: bytes, report: Report) -> Process:
+        """The channel, once it took the step up; a channel that the operator killed is replaced."""
+        seen = Output(2048)
 
         def take(stream: int, data: bytes) -> bool:
             seen.add(data)
             report.take(stream, data)
             return report.session is not None
 
-        seen = Output(2048)
-        if process.pump(take, time.monotonic() + ENGINE_SECONDS) is not True:
-            raise SandboxError(f"{self.container} runs no commands: {seen.text().strip() or 'no answer'}")
-        return time.monotonic()
+        for fresh in (self._channel is None, True):
+            if fresh:
+                self.close()
+                outer = ["/usr/bin/env", "-i", "/usr/libexec/dash", "channel"]
+                self._channel = Process(self.container, outer, user=OPERATOR, workdir="/run/op", hold=True)
+            assert self._channel is not None
+            self._channel.send(text)
+            try:
+                answer = self._channel.pump(take, time.monotonic() + ENGINE_SECONDS)
+            except ConnectionError:
+                answer = False
+            if answer:
+                return self._channel
+            if answer is None:
+                break
+        raise SandboxError(f"{self.container} runs no commands: {seen.text().strip() or 'no answer'}")
+
+    def _ended(self, channel: Process, report: Report, deadline: float) -> bool:
+        """Read until the step is over; True when it is not at the deadline.
+
+        Either of a step's two ends, its last words and its output's end mark, may be missing, since the operator can
+        kill any process of its own; then the other one counts.
+        """
+
+        def take(stream: int, data: bytes) -> bool:
+            report.take(stream, data)
+            return report.closing is not None or report.drained
+
+        if report.closing is None and not report.drained and channel.pump(take, deadline) is None:
+            return True
+        if report.closing is None or not report.drained:
+            channel.pump(report.take, time.monotonic() + DRAIN_SECONDS)
+        return False
+
+    def close(self) -> None:
+        """Hang up the channel."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
 
     def _kill(self, process: Process, report: Report) -> None:
         """Kill what the running step started. Raises SandboxError when that cannot be done.
@@ -177,7 +209,7 @@ class Session:
         killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
         try:
             deadline = time.monotonic() + KILL_SECONDS
-            process.pump(report.take, deadline)
+            self._ended(process, report, deadline)
             if killer.pump(lambda stream, data: False, deadline) is None or killer.exit_code() is None:
                 raise SandboxError(f"{self.container}: what ran past its limit cannot be killed")
         finally:
@@ -195,6 +227,7 @@ class Session:
             self._cwd = cwd.decode(errors="replace") or self._cwd
         else:  # the wrapper itself was killed
             found = 124 if timed_out else process.exit_code()
+            self.close()
             before, self._oom_kills = self._oom_kills, _oom_kills(self.container)
             if found is None:
                 raise SandboxError(f"{self.container}: the engine lost a command")
@@ -410,12 +443,13 @@ def _boot(
     """Start an operator's container with everything laid: wrapper and provider by PID 1, fixtures by the engine."""
     login = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
     login = f"cd {HOME}\nunset OLDPWD\n{login}PPID=$1\n"
-    pieces = [script[at : at + 30_000] for at in range(0, len(script), 30_000)]  # an argument holds 128 KiB at most
-    laid = [f"{lifetime:g}", STEP, ENTER, SAVE, KILL, login, *(provider or ("", "")), *pieces]
+    files = [laid("login", login.encode(), 0o644), laid("script", script.encode(), 0o644)]
+    files += [laid(provider[0], provider[1].encode(), 0o755)] if provider else []
     with engine_call(f"boot {name}"):
         mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
-        command = ["/usr/bin/dash", "-c", LAY, "init", *laid]
-        create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=False)
+        command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL]
+        stdin = b"".join([*files, b"0 0 0\n"])
+        create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=False, stdin=stdin)
         if fixtures and not api().put_archive(name, HOME, _archive(tree_of(fixtures))):
             raise SandboxError(f"{name}: the engine did not take the fixtures")
 
@@ -441,7 +475,11 @@ def session(
             names[0], names[2], digest, lifetime_seconds,
             fixtures=fixtures, provider=provider, environment=environment or {},
         )  # fmt: skip
-        yield Session(names, digest, lifetime_seconds)
+        opened = Session(names, digest, lifetime_seconds)
+        try:
+            yield opened
+        finally:
+            opened.close()
 
 
 def run(

@@ -198,8 +198,13 @@ def remove(name: str, kind: str) -> None:
     raise SandboxError(f"remove {kind} {name}: still there")
 
 
-def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> None:
-    """Create and start a container under full containment; with `checks`, one that can read every mode."""
+def create(
+    name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool, stdin: bytes = b""
+) -> None:
+    """Create and start a container under full containment; with `checks`, one that can read every mode.
+
+    PID 1 reads `stdin`, then the end of its input.
+    """
     import docker
 
     tmpfs = {"/tmp": f"rw,nosuid,nodev,exec,size={TMP_BYTES},nr_inodes=8192,mode=1777"}
@@ -228,9 +233,17 @@ def create(name: str, command: list[str], *, image: str, mounts: list[Any], life
     )
     api().create_container(
         image, command, name=name, hostname="sandbox", user="0:0", working_dir="/", labels=_labels(lifetime),
-        network_disabled=True, host_config=host,
+        network_disabled=True, host_config=host, stdin_open=bool(stdin),
     )  # fmt: skip
-    api().start(name)
+    if not stdin:
+        api().start(name)
+        return
+    stream = api().attach_socket(name, params={"stdin": 1, "stream": 1})
+    try:
+        api().start(name)
+        getattr(stream, "_sock", stream).sendall(stdin)
+    finally:
+        _hang_up(stream)
 
 
 def _labels(lifetime: float) -> dict[str, str]:
@@ -272,15 +285,24 @@ def owned(*kinds: str) -> Iterator[list[str]]:
 
 
 class Process:
-    """One process in a container, its input fed and its output read over the engine's connection."""
+    """One process in a container, its input fed and its output read over the engine's connection.
 
-    def __init__(self, container: str, command: list[str], *, user: str, workdir: str, stdin: bytes = b"") -> None:
+    Its input ends after `stdin`, unless it is held open for `send`.
+    """
+
+    def __init__(
+        self, container: str, command: list[str], *, user: str, workdir: str, stdin: bytes = b"", hold: bool = False
+    ) -> None:
         self.id = api().exec_create(container, command, stdin=True, user=user, workdir=workdir)["Id"]
         self.stream = api().exec_start(self.id, socket=True)
         self.socket: socket.socket = getattr(self.stream, "_sock", self.stream)
         self.socket.setblocking(False)
-        self.pending, self.fed = memoryview(stdin), False
+        self.pending, self.hold, self.fed = memoryview(stdin), hold, hold and not stdin
         self.buffer = bytearray()
+
+    def send(self, data: bytes) -> None:
+        """Add to the input of a process whose input is held open; `pump` writes it."""
+        self.pending, self.fed = memoryview(bytes(self.pending) + data), False
 
     def pump(self, take: Callable[[int, bytes], bool], deadline: float) -> bool | None:
         """Write what is left of stdin and hand each piece of output (stream 1 or 2) to `take`.
@@ -289,7 +311,8 @@ class Process:
         """
         while (left := deadline - time.monotonic()) > 0:
             if not self.fed and not self.pending:
-                self.socket.shutdown(socket.SHUT_WR)
+                if not self.hold:
+                    self.socket.shutdown(socket.SHUT_WR)
                 self.fed = True
             readable, writable, _ = select.select([self.socket], [] if self.fed else [self.socket], [], left)
             if writable:
@@ -331,6 +354,11 @@ class Process:
 
     def close(self) -> None:
         """Hang up; the process goes on."""
-        with contextlib.suppress(ValueError):  # the response complains that its socket is closed, which was the aim
-            self.stream.close()
-            self.stream._response.close()
+        _hang_up(self.stream)
+
+
+def _hang_up(stream: Any) -> None:
+    """Close a connection that was taken over for a stream."""
+    with contextlib.suppress(ValueError):  # the response complains that its socket is closed, which was the aim
+        stream.close()
+        stream._response.close()

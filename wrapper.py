@@ -17,38 +17,69 @@ RAW_BYTES = 1 << 20  # of a step's output that are kept: first and last half
 SEEN_BYTES = 4096  # of a step's output that the operator sees: first and last half
 
 # PID 1 of an operator's container, root without capabilities: what it writes and what it is the operator can neither
-# change nor signal. Its arguments are the files to write; they are gone from its command line before a step starts.
+# change nor signal. Its arguments are files to write; they are gone from its command line before a step starts. More
+# files come on its input, each after a line with size, mode and path; a size of 0 ends them.
 LAY = r"""umask 022; cd /run/op || exit 1
-printf %s "$2" >step; printf %s "$3" >enter; printf %s "$4" >save; printf %s "$5" >kill; printf %s "$6" >login
-[ -z "$7" ] || { printf %s "$8" >"$7"; chmod 755 "$7"; }
-life=$1; shift 8; printf %s "$@" >script
-ln -s /proc/self/fd/3 sh; printf 'sleep "$1" & wait' >init; : >ready
-exec /usr/bin/dash init "$life"
-"""
-# The outer shell of a step. It reads a nonce, says which session it leads, has an inner shell run the operator's text
-# (named `sh`, so that is how its errors begin) and reports: exit code, how the state stands, open heredoc, the cgroup's
-# count of OOM kills, cwd. A heredoc is open when dash's own parser accepts the text, and still accepts it with a stray
-# `)` on a line of its own behind it.
-STEP = r"""exec 2>/dev/null
-read -r nonce heredoc
-printf '\000%s %s\000' "$nonce" "$$"
-echo 1 >|/run/operator/saved
-open=0
-if [ "$heredoc" = 1 ]; then
-    text=$(/bin/busybox cat; echo .)
-    text=${text%.}
-    printf '%s' "$text" | /usr/bin/dash -n && printf '%s\n)' "$text" | /usr/bin/dash -n && open=1
-    printf '%s' "$text" | /usr/bin/dash sh 3<&0 </dev/null 2>&1
-else
-    /usr/bin/dash sh 3<&0 </dev/null 2>&1
-fi
-code=$? saved=0 oom=0 cwd=
-read -r saved </run/operator/saved
-for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
-    [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
+printf %s "$2" >channel; printf %s "$3" >enter; printf %s "$4" >save; printf %s "$5" >kill
+ln -s /proc/self/fd/3 sh; printf ': >ready; sleep "$1" & wait' >init
+while read -r size mode path && [ "$size" != 0 ]; do
+    /bin/busybox dd bs="$size" count=1 iflag=fullblock of="$path" 2>/dev/null
+    chmod "$mode" "$path"
 done
-IFS= read -r cwd </run/operator/cwd
-printf '\000%s %s %s %s %s %s\000%s\000' "$nonce" "$code" "${saved:-0}" "$open" "$oom" "$cwd" "$nonce"
+[ "$size" = 0 ] || exit
+exec /usr/bin/dash init "$1" </dev/null
+"""
+# Runs one step after another as the operator, for as long as a session lasts. A line says nonce, end mark, size and
+# whether a heredoc may be open; the text follows, and an inner shell in a session of its own reads it (named `sh`, so
+# that is how its errors begin). What the step prints goes through a pipe of its own and a relay, so that the operator's
+# processes never hold the channel; they can neither look into one that does (its program file may be executed but not
+# read, which makes it non-dumpable) nor, once the relay is killed and a sink has its place, add to a later step. Said with the nonce, before:
+# the process id from which the step's sessions count; after: exit code, how the state stands, open heredoc, the
+# cgroup's count of OOM kills, cwd. Said through the relay, after all that the step printed: the end mark. A heredoc is
+# open when dash's own parser accepts the text, and still accepts it with a stray `)` on a line of its own behind it.
+CHANNEL = r"""exec 2>/dev/null 6>&1
+until [ -e ready ]; do :; done
+relay=
+check() {
+    text=$(/usr/libexec/busybox dd bs="$size" count=1 iflag=fullblock; echo .)
+    text=${text%.}
+    printf '%s' "$text" | /usr/bin/dash -n && printf '%s\n)' "$text" | /usr/bin/dash -n && echo open=1 >&4
+    printf '%s' "$text"
+}
+while read -r nonce mark size heredoc; do
+    [ -z "$relay" ] || kill -KILL "$relay"
+    echo 1 >|/run/operator/saved
+    said=$(
+        exec 4>&1
+        read -r pid _ </proc/self/stat
+        printf '\000%s %s\000' "$nonce" "$pid" >&6
+        {
+            case $heredoc in
+            1) check 6>&- ;;
+            *) exec /usr/libexec/busybox dd bs="$size" count=1 iflag=fullblock 4>&- 6>&- ;;
+            esac | /bin/busybox setsid /usr/bin/dash sh 3<&0 </dev/null 2>&1 4>&- 6>&-
+            echo "code=$?" >&4
+            printf '\000%s\000' "$mark"
+        } | {
+            exec 5<&0
+            {
+                /usr/libexec/busybox cat <&5 >&6 4>&- 5<&- 6>&- &
+                echo "relay=$!" >&4
+                exec >/dev/null 4>&- 6>&-
+                wait $!
+                [ $? -lt 128 ] || exec /usr/libexec/busybox cat <&5 >/dev/null 5<&-
+            } &
+        }
+    )
+    code=137 relay= open=0 saved=0 oom=0 cwd=
+    eval "$said"
+    read -r saved </run/operator/saved
+    for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+        [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
+    done
+    IFS= read -r cwd </run/operator/cwd
+    printf '\000%s %s %s %s %s %s\000%s\000' "$nonce" "$code" "${saved:-0}" "$open" "$oom" "$cwd" "$nonce"
+done
 """
 # What the text itself begins with. On the text's own first line, so that the shell counts lines as the operator does;
 # on a line before it where aliases are carried, because dash expands aliases when it reads a line.
@@ -117,15 +148,20 @@ while [ $pass -lt 40 ]; do
 done 2>/dev/null
 kill -KILL -1
 """
-WRAPPER = "\n".join([LAY, STEP, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
+WRAPPER = "\n".join([LAY, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
 WRAPPER_HASH = sha256(WRAPPER.encode())
-READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying files when the first command comes
+READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying files when a command comes
 
 
-def request(nonce: str, command: str, *, aliases: bool) -> bytes:
-    """What a step's outer shell reads: its own line, then the text that the inner one runs."""
-    head = f"{nonce} {int('<<' in command)}\n{PREAMBLE_ALIASES if aliases else PREAMBLE}"
-    return head.encode() + command.encode(errors="surrogateescape")
+def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
+    """What the channel reads for one step: its own line, then the text that the inner shell runs."""
+    text = (PREAMBLE_ALIASES if aliases else PREAMBLE).encode() + command.encode(errors="surrogateescape")
+    return f"{nonce} {mark} {len(text)} {int('<<' in command)}\n".encode() + text
+
+
+def laid(path: str, content: bytes, mode: int) -> bytes:
+    """What PID 1 reads to lay one file; without content nothing is laid."""
+    return f"{len(content)} {mode:o} {path}\n".encode() + content if content else b""
 
 
 class Output:
@@ -178,36 +214,49 @@ def whole(data: bytes) -> bool:
 
 
 class Report:
-    """Takes a step's stream apart: the wrapper's first words, the operator's output, the wrapper's last words."""
+    """Takes a channel's stream apart: the wrapper's words about one step, and what the step printed.
 
-    def __init__(self, nonce: str) -> None:
-        self.nonce = b"\0" + nonce.encode()
+    Both writers share a stream, so the last words may come before the end of the output, or within it. `drained` says
+    that the end mark came: all that the step itself printed is there, and what follows belongs to nobody.
+    """
+
+    def __init__(self, nonce: str, mark: str) -> None:
+        self.nonce, self.mark = b"\0" + nonce.encode(), b"\0" + mark.encode() + b"\0"
         self.output = Output(RAW_BYTES)
-        self.session: int | None = None  # the step's session id inside the container
+        self.session: int | None = None  # sessions of this step count from here
         self.closing: list[bytes] | None = None  # exit code, saved, open heredoc, OOM kills, cwd
+        self.drained = False
         self.pending = b""
 
     def take(self, stream: int, data: bytes) -> bool:
-        """Add a piece of the stream; True when the step is over. What comes after that belongs to nobody."""
-        if self.closing is not None:
-            return True
+        """Add a piece of the stream; True when the step is over."""
         self.pending += data
-        if self.session is None:
-            first, found, rest = self.pending[1:].partition(b"\0")
-            if not (found and self.pending.startswith(self.nonce + b" ")):
+        if self.session is None:  # what an earlier step left running may still have printed before
+            at = self.pending.find(self.nonce + b" ")
+            end = self.pending.find(b"\0", at + 1) if at >= 0 else -1
+            if end < 0:
+                self.pending = self.pending[at if at >= 0 else -len(self.nonce) :]
                 return False
-            self.session, self.pending = int(first.split()[1]), rest
-        at = self.pending.find(self.nonce + b" ")
-        safe = at if at >= 0 else max(0, len(self.pending) - len(self.nonce))
-        self.output.add(self.pending[:safe])
-        self.pending = self.pending[safe:]
-        end = self.pending.find(self.nonce + b"\0", 1) if at >= 0 else -1
-        if end >= 0:
-            self.closing = self.pending[:end].split(b" ", 5)[1:]
-        return end >= 0
+            self.session, self.pending = int(self.pending[at:end].split()[1]), self.pending[end + 1 :]
+        if self.closing is None and (at := self.pending.find(self.nonce + b" ")) >= 0:
+            end = self.pending.find(self.nonce + b"\0", at + 1)
+            if end < 0:
+                return False
+            self.closing = self.pending[at:end].split(b" ", 5)[1:]
+            self.pending = self.pending[:at] + self.pending[end + len(self.nonce) + 1 :]
+        if self.drained:
+            self.pending = b"" if self.closing is not None else self.pending[-len(self.nonce) :]
+        elif (at := self.pending.find(self.mark)) >= 0:
+            self.output.add(self.pending[:at])
+            self.drained, self.pending = True, self.pending[at + len(self.mark) :]
+        else:
+            safe = max(0, len(self.pending) - len(self.nonce) - len(self.mark))
+            self.output.add(self.pending[:safe])
+            self.pending = self.pending[safe:]
+        return self.drained and self.closing is not None
 
     def give_up(self) -> None:
-        """The last words will not come: all that arrived is output."""
-        if self.session is not None and self.closing is None:
+        """No more will come: all that arrived is output."""
+        if self.session is not None and not self.drained:
             self.output.add(self.pending)
         self.pending = b""
