@@ -18,16 +18,18 @@ import errno
 import io
 import math
 import os
+import queue
 import re
 import secrets
 import shlex
 import tarfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 import stage
 from engine import (
@@ -39,6 +41,7 @@ from engine import (
     api,
     create,
     engine_call,
+    hang_up,
     owned,
     preflight,
     reap,
@@ -48,7 +51,21 @@ from engine import (
     volume_mount,
 )
 from schema import HOME, BadInputError, Fixture, Step
-from wrapper import CHANNEL, ENTER, KILL, LAY, RAW_BYTES, READY, SAVE, WRAPPER, WRAPPER_HASH, Output, Report, laid, request
+from wrapper import (
+    CHANNEL,
+    ENTER,
+    KILL,
+    LAY,
+    RAW_BYTES,
+    READY,
+    SAVE,
+    WRAPPER,
+    WRAPPER_HASH,
+    Output,
+    Report,
+    laid,
+    request,
+)
 
 __all__ = [
     "IMAGE",
@@ -56,6 +73,7 @@ __all__ = [
     "WRAPPER",
     "WRAPPER_HASH",
     "Check",
+    "Pool",
     "RunResult",
     "SandboxError",
     "Session",
@@ -72,6 +90,7 @@ __all__ = [
 TRANSPORT = "channel"
 OPERATOR = "1000:1000"
 LIFETIME_SECONDS = 3600.0
+POOL_SECONDS = 300.0  # that a booted sandbox may wait for its session
 DRAIN_SECONDS = 0.5  # between a step's last words and the end of its output, whichever comes first
 KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
 TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
@@ -122,13 +141,35 @@ class Check:
 class Session:
     """A world with an operator in it. Made by `session()`; used by one thread at a time."""
 
-    def __init__(self, names: list[str], image: str, lifetime: float) -> None:
-        self.container, self.clean, self.volume = names
-        self.image_digest, self.lifetime = image, lifetime
+    def __init__(self, image: str, lifetime: float) -> None:
+        self.lifetime = lifetime
         self.raw = b""  # the last step's output as it came, RAW_BYTES of it at most
         self._cwd, self._oom_kills = HOME, 0
         self._over = self._aliases = False
         self._channel: Process | None = None
+        self._mark = ""
+        self._things = contextlib.ExitStack()
+        with engine_call("find the image"):
+            self.image_digest = str(api().inspect_image(image)["Id"])
+        self.container, self.clean, self.volume = self._things.enter_context(owned("container", "container", "volume"))
+        try:
+            self._pid_1 = _boot(self.container, self.volume, self.image_digest, lifetime)
+            with engine_call(f"open a channel to {self.container}"):
+                self._open()
+        except BaseException:
+            self.end()
+            raise
+
+    def furnish(
+        self, fixtures: Sequence[Fixture], provider: tuple[str, str] | None, environment: Mapping[str, str]
+    ) -> None:
+        """Lay the world's own files; `session()` has done it."""
+        _furnish(self.container, self._pid_1, fixtures=fixtures, provider=provider, environment=environment)
+
+    def end(self) -> None:
+        """Remove everything; `session()` does it."""
+        self._hang_up()
+        self._things.close()
 
     def step(self, command: str, *, timeout_seconds: float = 30.0) -> Step:
         """Run a command as the operator's next and say what came back.
@@ -139,11 +180,9 @@ class Session:
         """
         if self._over:
             raise SandboxError("the session is over: it was verified")
-        nonce, mark = secrets.token_hex(8), secrets.token_hex(8)
-        report = Report(nonce, mark)
         asked = time.monotonic()
         with engine_call(f"step in {self.container}"):
-            channel = self._asked(request(nonce, mark, command, aliases=self._aliases), report)
+            channel, report = self._asked(command)
             timed_out = self._ended(channel, report, time.monotonic() + timeout_seconds)
             duration = time.monotonic() - asked
             if timed_out:
@@ -151,31 +190,38 @@ class Session:
             report.give_up()
             return self._result(command, channel, report, timed_out=timed_out, duration=duration)
 
-    def _asked(self, text: bytes, report: Report) -> Process:
-        """The channel, once it took the step up; a channel that the operator killed is replaced."""
+    def _asked(self, command: str) -> tuple[Process, Report]:
+        """The channel, once it took the command up; one that the operator killed is replaced."""
         seen = Output(2048)
-
-        def take(stream: int, data: bytes) -> bool:
-            seen.add(data)
-            report.take(stream, data)
-            return report.session is not None
-
         for fresh in (self._channel is None, True):
             if fresh:
-                self.close()
-                outer = ["/usr/bin/env", "-i", "/usr/libexec/dash", "channel"]
-                self._channel = Process(self.container, outer, user=OPERATOR, workdir="/run/op", hold=True)
+                self._open()
             assert self._channel is not None
-            self._channel.send(text)
+            report, self._mark = Report(nonce := secrets.token_hex(8), self._mark), secrets.token_hex(8)
+
+            def take(stream: int, data: bytes, report: Report = report) -> bool:
+                seen.add(data)
+                report.take(stream, data)
+                return report.session is not None
+
+            self._channel.send(request(nonce, self._mark, command, aliases=self._aliases))
             try:
                 answer = self._channel.pump(take, time.monotonic() + ENGINE_SECONDS)
             except ConnectionError:
                 answer = False
             if answer:
-                return self._channel
+                return self._channel, report
             if answer is None:
                 break
         raise SandboxError(f"{self.container} runs no commands: {seen.text().strip() or 'no answer'}")
+
+    def _open(self) -> None:
+        """Start the channel's process, hanging up the one before."""
+        self._hang_up()
+        self._mark = secrets.token_hex(8)
+        command = ["/usr/bin/env", "-i", "/usr/libexec/dash", "channel"]
+        start = f"{self._mark}\n".encode()
+        self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=start, hold=True)
 
     def _ended(self, channel: Process, report: Report, deadline: float) -> bool:
         """Read until the step is over; True when it is not at the deadline.
@@ -194,7 +240,7 @@ class Session:
             channel.pump(report.take, time.monotonic() + DRAIN_SECONDS)
         return False
 
-    def close(self) -> None:
+    def _hang_up(self) -> None:
         """Hang up the channel."""
         if self._channel is not None:
             self._channel.close()
@@ -221,13 +267,13 @@ class Session:
         if report.closing is not None:
             code, saved_word, heredoc_word, kills, cwd = report.closing
             exit_code, saved, heredoc = int(code), saved_word != b"0", heredoc_word == b"1"
-            self._aliases = saved_word == b"2" if saved else self._aliases
+            self._aliases = {b"2": False, b"3": True}.get(saved_word, self._aliases)
             oom = int(kills) > self._oom_kills
             self._oom_kills = int(kills)
             self._cwd = cwd.decode(errors="replace") or self._cwd
         else:  # the wrapper itself was killed
             found = 124 if timed_out else process.exit_code()
-            self.close()
+            self._hang_up()
             before, self._oom_kills = self._oom_kills, _oom_kills(self.container)
             if found is None:
                 raise SandboxError(f"{self.container}: the engine lost a command")
@@ -436,22 +482,81 @@ def _archive(tree: Sequence[TreeEntry]) -> bytes:
     return buffer.getvalue()
 
 
-def _boot(
-    name: str, volume: str, image: str, lifetime: float, *,
+def _boot(name: str, volume: str, image: str, lifetime: float) -> Any:
+    """Start an operator's container, ready for `_furnish`; the socket that its PID 1 reads comes back."""
+    with engine_call(f"boot {name}"):
+        mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
+        command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL]
+        return create(name, command, image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+
+
+def _furnish(
+    name: str, pid_1: Any, *,
     fixtures: Sequence[Fixture], provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "",
 ) -> None:  # fmt: skip
-    """Start an operator's container with everything laid: wrapper and provider by PID 1, fixtures by the engine."""
+    """Lay what a world has of its own: fixtures by the engine, what root owns by PID 1. Commands wait for it."""
     login = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
     login = f"cd {HOME}\nunset OLDPWD\n{login}PPID=$1\n"
     files = [laid("login", login.encode(), 0o644), laid("script", script.encode(), 0o644)]
     files += [laid(provider[0], provider[1].encode(), 0o755)] if provider else []
-    with engine_call(f"boot {name}"):
-        mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
-        command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL]
-        stdin = b"".join([*files, b"0 0 0\n"])
-        create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=False, stdin=stdin)
+    with engine_call(f"lay the world of {name}"):
         if fixtures and not api().put_archive(name, HOME, _archive(tree_of(fixtures))):
             raise SandboxError(f"{name}: the engine did not take the fixtures")
+        getattr(pid_1, "_sock", pid_1).sendall(b"".join([*files, b"0 0 0\n"]))
+        hang_up(pid_1)
+
+
+class Pool:
+    """Sandboxes booted ahead, each handed out once; `session()` takes from it while it is open.
+
+    One thread keeps `size` of them, channel and all. One that waited for more than POOL_SECONDS is not handed out.
+    """
+
+    def __init__(self, size: int, *, image: str = IMAGE, lifetime_seconds: float = LIFETIME_SECONDS) -> None:
+        self.image, self.lifetime = image, lifetime_seconds
+        self._ready: queue.Queue[tuple[float, Session]] = queue.Queue(size)
+        self._closing = threading.Event()
+        self._filler = threading.Thread(target=self._fill, name="sekft-pool", daemon=True)
+
+    def __enter__(self) -> "Pool":
+        global _pool
+        if _pool is not None:
+            raise RuntimeError("there is a pool already")
+        _pool = self
+        self._filler.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        global _pool
+        _pool = None
+        self._closing.set()
+        while self._filler.is_alive() or not self._ready.empty():
+            with contextlib.suppress(queue.Empty):
+                self._ready.get(timeout=0.1)[1].end()
+
+    def _fill(self) -> None:
+        """Boot until closed. An engine that fails is left to whoever asks for a session next."""
+        while not self._closing.is_set():
+            try:
+                fresh = Session(self.image, self.lifetime)
+            except SandboxError:
+                self._closing.wait(1.0)
+                continue
+            self._ready.put((time.monotonic(), fresh))
+
+    def take(self) -> "Session | None":
+        """A booted sandbox, or None where there is none just now."""
+        while True:
+            try:
+                born, fresh = self._ready.get_nowait()
+            except queue.Empty:
+                return None
+            if time.monotonic() - born < POOL_SECONDS:
+                return fresh
+            fresh.end()
+
+
+_pool: Pool | None = None
 
 
 @contextmanager
@@ -468,18 +573,13 @@ def session(
     `provider` is path and source of an executable that root owns; `environment` adds to the login environment.
     PID 1 ends the sandbox after `lifetime_seconds` even when this process is gone. Raises SandboxError.
     """
-    with engine_call("find the image"):
-        digest = str(api().inspect_image(image)["Id"])
-    with owned("container", "container", "volume") as names:
-        _boot(
-            names[0], names[2], digest, lifetime_seconds,
-            fixtures=fixtures, provider=provider, environment=environment or {},
-        )  # fmt: skip
-        opened = Session(names, digest, lifetime_seconds)
-        try:
-            yield opened
-        finally:
-            opened.close()
+    pool = _pool if _pool and (_pool.image, _pool.lifetime) == (image, lifetime_seconds) else None
+    world = (pool.take() if pool else None) or Session(image, lifetime_seconds)
+    try:
+        world.furnish(fixtures, provider, environment or {})
+        yield world
+    finally:
+        world.end()
 
 
 def run(
@@ -511,7 +611,8 @@ def run(
 
     with owned("container", "volume") as (name, volume):
         lifetime = timeout_seconds + ENGINE_SECONDS
-        _boot(name, volume, image, lifetime, fixtures=fixtures, provider=None, environment={}, script=script)
+        pid_1 = _boot(name, volume, image, lifetime)
+        _furnish(name, pid_1, fixtures=fixtures, provider=None, environment={}, script=script)
         with engine_call(f"run in {name}"):
             if user != "operator":  # read here: what the engine says to a user that it cannot find gets lost at times
                 users = b"".join(content for _, content in _members(_tar(name, "/etc/passwd", RAW_BYTES)))

@@ -198,12 +198,10 @@ def remove(name: str, kind: str) -> None:
     raise SandboxError(f"remove {kind} {name}: still there")
 
 
-def create(
-    name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool, stdin: bytes = b""
-) -> None:
+def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> Any:
     """Create and start a container under full containment; with `checks`, one that can read every mode.
 
-    PID 1 reads `stdin`, then the end of its input.
+    Without `checks` its PID 1 reads what is sent to the socket that comes back, until that is hung up.
     """
     import docker
 
@@ -233,17 +231,11 @@ def create(
     )
     api().create_container(
         image, command, name=name, hostname="sandbox", user="0:0", working_dir="/", labels=_labels(lifetime),
-        network_disabled=True, host_config=host, stdin_open=bool(stdin),
+        network_disabled=True, host_config=host, stdin_open=not checks,
     )  # fmt: skip
-    if not stdin:
-        api().start(name)
-        return
-    stream = api().attach_socket(name, params={"stdin": 1, "stream": 1})
-    try:
-        api().start(name)
-        getattr(stream, "_sock", stream).sendall(stdin)
-    finally:
-        _hang_up(stream)
+    stream = None if checks else api().attach_socket(name, params={"stdin": 1, "stream": 1})
+    api().start(name)
+    return stream
 
 
 def _labels(lifetime: float) -> dict[str, str]:
@@ -354,10 +346,10 @@ class Process:
 
     def close(self) -> None:
         """Hang up; the process goes on."""
-        _hang_up(self.stream)
+        hang_up(self.stream)
 
 
-def _hang_up(stream: Any) -> None:
+def hang_up(stream: Any) -> None:
     """Close a connection that was taken over for a stream."""
     with contextlib.suppress(ValueError):  # the response complains that its socket is closed, which was the aim
         stream.close()

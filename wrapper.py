@@ -14,6 +14,7 @@ that it reads: it is in no argv, in no file, and the shell's own error messages 
 from schema import sha256
 
 RAW_BYTES = 1 << 20  # of a step's output that are kept: first and last half
+READ_BYTES = 8192  # of text that the shell's own `read` takes, byte by byte, sooner than another program starts
 SEEN_BYTES = 4096  # of a step's output that the operator sees: first and last half
 
 # PID 1 of an operator's container, root without capabilities: what it writes and what it is the operator can neither
@@ -24,40 +25,63 @@ printf %s "$2" >channel; printf %s "$3" >enter; printf %s "$4" >save; printf %s 
 ln -s /proc/self/fd/3 sh; printf ': >ready; sleep "$1" & wait' >init
 while read -r size mode path && [ "$size" != 0 ]; do
     /bin/busybox dd bs="$size" count=1 iflag=fullblock of="$path" 2>/dev/null
-    chmod "$mode" "$path"
+    /bin/busybox chmod "$mode" "$path"
 done
 [ "$size" = 0 ] || exit
 exec /usr/bin/dash init "$1" </dev/null
 """
-# Runs one step after another as the operator, for as long as a session lasts. A line says nonce, end mark, size and
-# whether a heredoc may be open; the text follows, and an inner shell in a session of its own reads it (named `sh`, so
-# that is how its errors begin). What the step prints goes through a pipe of its own and a relay, so that the operator's
+# Runs one step after another as the operator, for as long as a session lasts. Its first line is the end mark of the
+# first step; then, for each, a line says nonce, the end mark of the step after it, how long the text is (in lines where
+# the shell's own `read` can take it, else 0; in bytes) and whether a heredoc may be open; the text follows. An inner
+# shell in a session of its own runs it (named `sh`, so that is how its errors begin). All that a step needs is started
+# ahead, before its line comes. What it prints goes through a pipe of its own and a relay, so that the operator's
 # processes never hold the channel; they can neither look into one that does (its program file may be executed but not
-# read, which makes it non-dumpable) nor, once the relay is killed and a sink has its place, add to a later step. Said with the nonce, before:
-# the process id from which the step's sessions count; after: exit code, how the state stands, open heredoc, the
-# cgroup's count of OOM kills, cwd. Said through the relay, after all that the step printed: the end mark. A heredoc is
-# open when dash's own parser accepts the text, and still accepts it with a stray `)` on a line of its own behind it.
+# read, which makes it non-dumpable) nor, once the relay is killed and a sink has its place, add to a later step.
+# Said with the nonce, before: the process id from which the step's sessions count; after: exit code, how the state
+# stands (0 lost, 1 as it was, 2 saved, 3 saved with aliases), open heredoc, the cgroup's count of OOM kills, cwd. Said
+# through the relay, after all that the step printed: the end mark. A heredoc is open when dash's own parser accepts the
+# text, and still accepts it with a stray `)` on a line of its own behind it.
 CHANNEL = r"""exec 2>/dev/null 6>&1
 until [ -e ready ]; do :; done
-relay=
-check() {
-    text=$(/usr/libexec/busybox dd bs="$size" count=1 iflag=fullblock; echo .)
-    text=${text%.}
-    printf '%s' "$text" | /usr/bin/dash -n && printf '%s\n)' "$text" | /usr/bin/dash -n && echo open=1 >&4
-    printf '%s' "$text"
-}
-while read -r nonce mark size heredoc; do
+feed() {
+    read -r nonce mark lines bytes heredoc || { echo end=1 >&4; return; }
+    echo "nonce=$nonce next=$mark" >&4
     [ -z "$relay" ] || kill -KILL "$relay"
     echo 1 >|/run/operator/saved
-    said=$(
+    read -r pid _ </proc/self/stat
+    printf '\000%s %s\000' "$nonce" "$pid" >&6
+    if [ "$lines" = 0 ] && [ "$heredoc" = 0 ]; then
+        exec /usr/libexec/busybox dd bs="$bytes" count=1 iflag=fullblock 4>&- 6>&-
+    elif [ "$lines" = 0 ]; then
+        text=$(/usr/libexec/busybox dd bs="$bytes" count=1 iflag=fullblock; echo .)
+        text=${text%.}
+    else
+        IFS= read -r text
+        while [ "$lines" -gt 1 ]; do
+            IFS= read -r line
+            text="$text
+$line" lines=$((lines - 1))
+        done
+    fi
+    [ "$heredoc" = 0 ] || { printf '%s' "$text" | /usr/bin/dash -n && printf '%s\n)' "$text" | /usr/bin/dash -n &&
+        echo open=1 >&4; }
+    printf '%s' "$text"
+}
+keep() {
+    case $saved in
+    [23]) [ ! -e /run/operator/state.new ] || /bin/busybox mv -f /run/operator/state.new /run/operator/state ;;
+    esac
+}
+read -r saved </run/operator/saved
+keep
+read -r mark
+end= relay= next=
+while [ -z "$end" ]; do
+    code=137 open=0 saved=0 oom=0 cwd=
+    eval "$(
         exec 4>&1
-        read -r pid _ </proc/self/stat
-        printf '\000%s %s\000' "$nonce" "$pid" >&6
         {
-            case $heredoc in
-            1) check 6>&- ;;
-            *) exec /usr/libexec/busybox dd bs="$size" count=1 iflag=fullblock 4>&- 6>&- ;;
-            esac | /bin/busybox setsid /usr/bin/dash sh 3<&0 </dev/null 2>&1 4>&- 6>&-
+            feed | /bin/busybox setsid /usr/bin/dash sh 3<&0 </dev/null 2>&1 4>&- 6>&-
             echo "code=$?" >&4
             printf '\000%s\000' "$mark"
         } | {
@@ -67,18 +91,19 @@ while read -r nonce mark size heredoc; do
                 echo "relay=$!" >&4
                 exec >/dev/null 4>&- 6>&-
                 wait $!
-                [ $? -lt 128 ] || exec /usr/libexec/busybox cat <&5 >/dev/null 5<&-
+                [ $? -lt 128 ] || exec /usr/libexec/busybox cat <&5 5<&-
             } &
         }
-    )
-    code=137 relay= open=0 saved=0 oom=0 cwd=
-    eval "$said"
+    )"
+    [ -z "$end" ] || exit
     read -r saved </run/operator/saved
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
     done
     IFS= read -r cwd </run/operator/cwd
     printf '\000%s %s %s %s %s %s\000%s\000' "$nonce" "$code" "${saved:-0}" "$open" "$oom" "$cwd" "$nonce"
+    mark=$next
+    keep
 done
 """
 # What the text itself begins with. On the text's own first line, so that the shell counts lines as the operator does;
@@ -105,12 +130,13 @@ SAVE = r"""\set -- "$-"
 \unset -f alias printf umask
 \set -- "$1" "$(\umask)" "$(\alias)"
 \umask 077
-case ${PWD-} in
-/*) if \[ "$PWD" -ef . ]; then \printf '%s\n' "$PWD"; else /bin/busybox readlink "/proc/$$/cwd"; fi ;;
-*) /bin/busybox readlink "/proc/$$/cwd" ;;
-esac >|/run/operator/cwd
+if \[ "${PWD-}" -ef . ]; then \set -- "$@" "$PWD"; else \set -- "$@" "$(/bin/busybox readlink "/proc/$$/cwd")"; fi
+\printf '%s\n' "$4" >|/run/operator/cwd
 {
-    /bin/busybox sed "s/'/'\\\\''/g; 1s/^/cd '/; \$s/\$/' || cd \/home\/operator/" /run/operator/cwd
+    case $4 in
+    *\'*) /bin/busybox sed "s/'/'\\\\''/g; 1s/^/cd '/; \$s/\$/' || cd \/home\/operator/" /run/operator/cwd ;;
+    *) \printf "cd '%s' || cd /home/operator\n" "$4" ;;
+    esac
     \printf 'umask %s\nunset OLDPWD\n' "$2"
     \set
     \printf '%s\n' 'PPID=$1' 'set --'
@@ -123,9 +149,7 @@ esac >|/run/operator/cwd
     case $3 in ?*) \printf '%s\n' "$3" | /bin/busybox sed -E -e ':a' \
         -e "/^[^=]*=('[^']*'|\"'*\")*\$/!{" -e '$!{' -e N -e ba -e '}' -e '}' -e 's/^/alias /' ;; esac
     \printf '# end\n'
-} >|/run/operator/state.new &&
-    /bin/busybox mv -f /run/operator/state.new /run/operator/state &&
-    case $3 in ?*) \printf '2\n' ;; *) \printf '1\n' ;; esac >|/run/operator/saved
+} >|/run/operator/state.new && case $3 in ?*) \printf '3\n' ;; *) \printf '2\n' ;; esac >|/run/operator/saved
 """
 # Kills every process in the step's session and in every session begun since; jobs of earlier steps live on. All are
 # stopped before the first dies, so that no shell reports the death of its child. After 40 passes (something forks
@@ -156,7 +180,8 @@ READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying 
 def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
     """What the channel reads for one step: its own line, then the text that the inner shell runs."""
     text = (PREAMBLE_ALIASES if aliases else PREAMBLE).encode() + command.encode(errors="surrogateescape")
-    return f"{nonce} {mark} {len(text)} {int('<<' in command)}\n".encode() + text
+    lines = text.count(b"\n") + 1 if text.isascii() and b"\0" not in text and len(text) <= READ_BYTES else 0
+    return f"{nonce} {mark} {lines} {len(text)} {int('<<' in command)}\n".encode() + text + b"\n"[:lines]
 
 
 def laid(path: str, content: bytes, mode: int) -> bytes:
