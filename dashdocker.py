@@ -78,6 +78,7 @@ __all__ = [
     "SandboxError",
     "Session",
     "TreeEntry",
+    "archive_of",
     "preflight",
     "reap",
     "remove_all",
@@ -466,7 +467,7 @@ def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
     return sorted(entries.values(), key=lambda entry: entry.path)
 
 
-def _archive(tree: Sequence[TreeEntry]) -> bytes:
+def archive_of(tree: Sequence[TreeEntry]) -> bytes:
     """The tree as a tar for HOME, owned by the operator, every time at the epoch."""
     types = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "other": tarfile.FIFOTYPE}
     buffer = io.BytesIO()
@@ -500,7 +501,7 @@ def _furnish(
     files = [laid("login", login.encode(), 0o644), laid("script", script.encode(), 0o644)]
     files += [laid(provider[0], provider[1].encode(), 0o755)] if provider else []
     with engine_call(f"lay the world of {name}"):
-        if fixtures and not api().put_archive(name, HOME, _archive(tree_of(fixtures))):
+        if fixtures and not api().put_archive(name, HOME, archive_of(tree_of(fixtures))):
             raise SandboxError(f"{name}: the engine did not take the fixtures")
         getattr(pid_1, "_sock", pid_1).sendall(b"".join([*files, b"0 0 0\n"]))
         hang_up(pid_1)
@@ -554,6 +555,10 @@ class Pool:
             if time.monotonic() - born < POOL_SECONDS:
                 return fresh
             fresh.end()
+
+    def full(self) -> bool:
+        """True when as many wait as there may be."""
+        return self._ready.full()
 
 
 _pool: Pool | None = None
@@ -651,7 +656,7 @@ def verify_each(
     limit = math.ceil(timeout_seconds)
     lifetime = len(trees) * (limit + 5) + ENGINE_SECONDS
     nonce = secrets.token_hex(8)
-    archives = [_archive(tree) for tree in trees]
+    archives = [archive_of(tree) for tree in trees]
     asked = b"".join(f"{nonce} {len(archive)}\n".encode() + archive for archive in archives)
     command = ["/usr/bin/env", "-i", "/usr/bin/dash", "-c", EACH, "each", checker, str(limit), CHECKER_PATH, HOME]
     said = bytearray()
