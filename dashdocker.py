@@ -92,7 +92,7 @@ TRANSPORT = "channel"
 OPERATOR = "1000:1000"
 LIFETIME_SECONDS = 3600.0
 POOL_SECONDS = 300.0  # that a booted sandbox may wait for its session
-DRAIN_SECONDS = 0.5  # between a step's last words and the end of its output, whichever comes first
+DRAIN_SECONDS = 5.0  # for the end of a step's output to follow the last words, or these to follow it
 KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
 TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
 NO_FILE = 99  # the exit code of WRITE for a fifo, socket or device: those could take for ever
@@ -189,7 +189,10 @@ class Session:
             if timed_out:
                 self._kill(channel, report)
             report.give_up()
-            return self._result(command, channel, report, timed_out=timed_out, duration=duration)
+            step = self._result(command, channel, report, timed_out=timed_out, duration=duration)
+            if timed_out or report.closing is None:
+                self._hang_up()  # what it had started ahead was killed too
+            return step
 
     def _asked(self, command: str) -> tuple[Process, Report]:
         """The channel, once it took the command up; one that the operator killed is replaced."""
@@ -237,8 +240,12 @@ class Session:
 
         if report.closing is None and not report.drained and channel.pump(take, deadline) is None:
             return True
-        if report.closing is None or not report.drained:
-            channel.pump(report.take, time.monotonic() + DRAIN_SECONDS)
+        while report.closing is None or not report.drained:
+            late = channel.pump(report.take, time.monotonic() + DRAIN_SECONDS)
+            if late is not None or report.closing is not None or channel.ended():
+                break
+            if time.monotonic() > deadline:
+                return True
         return False
 
     def _hang_up(self) -> None:
@@ -274,7 +281,6 @@ class Session:
             self._cwd = cwd.decode(errors="replace") or self._cwd
         else:  # the wrapper itself was killed
             found = 124 if timed_out else process.exit_code()
-            self._hang_up()
             before, self._oom_kills = self._oom_kills, _oom_kills(self.container)
             if found is None:
                 raise SandboxError(f"{self.container}: the engine lost a command")

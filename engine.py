@@ -333,6 +333,10 @@ class Process:
         del self.buffer[:start]
         return done
 
+    def ended(self) -> bool:
+        """True when the engine says that it does not run."""
+        return not api().exec_inspect(self.id)["Running"]
+
     def exit_code(self) -> int | None:
         """The exit code, waited for up to five seconds; None where the process still runs."""
         wait, deadline = 0.002, time.monotonic() + 5

@@ -77,7 +77,7 @@ keep
 read -r mark
 end= relay= next=
 while [ -z "$end" ]; do
-    code=137 open=0 saved=0 oom=0 cwd=
+    code= open=0 saved=0 oom=0 cwd=
     eval "$(
         exec 4>&1
         {
@@ -96,7 +96,7 @@ while [ -z "$end" ]; do
         }
     )"
     [ -z "$end" ] || exit
-    read -r saved </run/operator/saved
+    case $code in '') code=137 ;; *) read -r saved </run/operator/saved ;; esac
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
     done
