@@ -255,15 +255,17 @@ class Session:
             self._channel = None
 
     def _kill(self, process: Process, report: Report) -> None:
-        """Kill what the running step started. Raises SandboxError when that cannot be done.
+        """Kill what the running step started, and the channel with it. Raises SandboxError when that cannot be done.
 
         The step's output is read on meanwhile: an engine that cannot get rid of it reports no other process's end.
         """
-        command = ["/usr/bin/env", "-i", f"session={report.session}", "/usr/bin/dash", "kill"]
+        session, channel = (word.decode() for word in report.session or [])
+        ids = [f"session={session}", f"channel={channel}"]
+        command = ["/usr/bin/env", "-i", *ids, "/usr/bin/dash", "kill"]
         killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
         try:
             deadline = time.monotonic() + KILL_SECONDS
-            self._ended(process, report, deadline)
+            process.pump(lambda stream, data: report.take(stream, data) and False, deadline)
             if killer.pump(lambda stream, data: False, deadline) is None or killer.exit_code() is None:
                 raise SandboxError(f"{self.container}: what ran past its limit cannot be killed")
         finally:

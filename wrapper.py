@@ -37,10 +37,10 @@ exec /usr/bin/dash init "$1" </dev/null
 # ahead, before its line comes. What it prints goes through a pipe of its own and a relay, so that the operator's
 # processes never hold the channel; they can neither look into one that does (its program file may be executed but not
 # read, which makes it non-dumpable) nor, once the relay is killed and a sink has its place, add to a later step.
-# Said with the nonce, before: the process id from which the step's sessions count; after: exit code, how the state
-# stands (0 lost, 1 as it was, 2 saved, 3 saved with aliases), open heredoc, the cgroup's count of OOM kills, cwd. Said
-# through the relay, after all that the step printed: the end mark. A heredoc is open when dash's own parser accepts the
-# text, and still accepts it with a stray `)` on a line of its own behind it.
+# Said with the nonce, before: the id from which the step's sessions count, and the channel's own session; after: exit
+# code, how the state stands (0 lost, 1 as it was, 2 saved, 3 saved with aliases), open heredoc, the cgroup's count of
+# OOM kills, cwd. Said through the relay, after all that the step printed: the end mark. A heredoc is open when dash's
+# own parser accepts the text, and still accepts it with a stray `)` on a line of its own behind it.
 CHANNEL = r"""exec 2>/dev/null 6>&1
 until [ -e ready ]; do :; done
 feed() {
@@ -49,7 +49,7 @@ feed() {
     [ -z "$relay" ] || kill -KILL "$relay"
     echo 1 >|/run/operator/saved
     read -r pid _ </proc/self/stat
-    printf '\000%s %s\000' "$nonce" "$pid" >&6
+    printf '\000%s %s %s\000' "$nonce" "$pid" "$$" >&6
     if [ "$lines" = 0 ] && [ "$heredoc" = 0 ]; then
         exec /usr/libexec/busybox dd bs="$bytes" count=1 iflag=fullblock 4>&- 6>&-
     elif [ "$lines" = 0 ]; then
@@ -151,8 +151,8 @@ if \[ "${PWD-}" -ef . ]; then \set -- "$@" "$PWD"; else \set -- "$@" "$(/bin/bus
     \printf '# end\n'
 } >|/run/operator/state.new && case $3 in ?*) \printf '3\n' ;; *) \printf '2\n' ;; esac >|/run/operator/saved
 """
-# Kills every process in the step's session and in every session begun since; jobs of earlier steps live on. All are
-# stopped before the first dies, so that no shell reports the death of its child. After 40 passes (something forks
+# Kills the channel and every process in the step's session and in those begun since; jobs of earlier steps live on. All
+# are stopped before the first dies, so that no shell reports the death of its child. After 40 passes (something forks
 # faster than this kills) it kills all that the operator has.
 KILL = r"""read -r _ _ _ _ _ own _ </proc/self/stat
 pass=0
@@ -163,7 +163,7 @@ while [ $pass -lt 40 ]; do
         { read -r line <"$directory/stat"; } 2>/dev/null
         [ -n "$line" ] || continue
         set -- ${line##*) }
-        [ "$1" != Z ] && [ "$4" -ge "$session" ] && [ "$4" -ne "$own" ] || continue
+        case $1$4 in Z* | ?$own) continue ;; ?$channel) ;; *) [ "$4" -ge "$session" ] || continue ;; esac
         found="$found ${directory#/proc/}"
     done 2>/dev/null
     [ -n "$found" ] || exit 0
@@ -248,7 +248,7 @@ class Report:
     def __init__(self, nonce: str, mark: str) -> None:
         self.nonce, self.mark = b"\0" + nonce.encode(), b"\0" + mark.encode() + b"\0"
         self.output = Output(RAW_BYTES)
-        self.session: int | None = None  # sessions of this step count from here
+        self.session: list[bytes] | None = None  # from which id the step's sessions count; the channel's own
         self.closing: list[bytes] | None = None  # exit code, saved, open heredoc, OOM kills, cwd
         self.drained = False
         self.pending = b""
@@ -262,7 +262,7 @@ class Report:
             if end < 0:
                 self.pending = self.pending[at if at >= 0 else -len(self.nonce) :]
                 return False
-            self.session, self.pending = int(self.pending[at:end].split()[1]), self.pending[end + 1 :]
+            self.session, self.pending = self.pending[at:end].split()[1:], self.pending[end + 1 :]
         if self.closing is None and (at := self.pending.find(self.nonce + b" ")) >= 0:
             end = self.pending.find(self.nonce + b"\0", at + 1)
             if end < 0:

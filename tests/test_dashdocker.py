@@ -351,13 +351,13 @@ def test_a_report_is_read_the_same_however_the_stream_is_cut(at: int) -> None:
     printed, closing, mark = b"out\0put \0ab", b"\0abc 3 1 0 0 /a b\0abc\0", b"\0xyz\0"
     marked = printed + mark if at < 12 else printed  # the last words may come first, within, or last
     rest = marked[:at] + closing + marked[at:] if at < 12 else printed + mark + b"late" + closing
-    stream = b"of an earlier step \0abc\0" + b"\0abc 7\0" + rest
+    stream = b"of an earlier step \0abc\0" + b"\0abc 7 5\0" + rest
     for size in range(1, len(stream) + 1):
         report = Report("abc", "xyz")
         done = [report.take(1, stream[at : at + size]) for at in range(0, len(stream), size)]
         assert done[-1]
         assert not any(done[:-1])
-        assert (report.session, report.closing) == (7, [b"3", b"1", b"0", b"0", b"/a b"])
+        assert (report.session, report.closing) == ([b"7", b"5"], [b"3", b"1", b"0", b"0", b"/a b"])
         assert report.output.kept() == printed
 
 
