@@ -15,14 +15,10 @@ that no process of the first can reach. How a container is closed off is in engi
 import argparse
 import contextlib
 import errno
-import io
-import math
 import os
 import queue
-import re
 import secrets
 import shlex
-import tarfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +46,9 @@ from engine import (
     use_runtime,
     volume_mount,
 )
+from judge import CHECKER_PATH, Check, check, oom_kills, verify, verify_each
 from schema import HOME, BadInputError, Fixture, Step
+from tree import TreeEntry, archive_of, members_of, read_tree, tar_of, tree_of
 from wrapper import (
     CHANNEL,
     ENTER,
@@ -86,6 +84,7 @@ __all__ = [
     "session",
     "tree_of",
     "verify",
+    "verify_each",
 ]
 
 TRANSPORT = "channel"
@@ -94,27 +93,14 @@ LIFETIME_SECONDS = 3600.0
 POOL_SECONDS = 300.0  # that a booted sandbox may wait for its session
 DRAIN_SECONDS = 5.0  # for the end of a step's output to follow the last words, or these to follow it
 KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
-TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
 NO_FILE = 99  # the exit code of WRITE for a fifo, socket or device: those could take for ever
 WRITE = f"""\
 case $1 in /*) path=$1 ;; *) path=./$1 ;; esac
 [ ! -e "$path" ] || [ -f "$path" ] || [ -d "$path" ] || exit {NO_FILE}
 mkdir -p "${{path%/*}}/" && cat >"$path"
 """
-CHECKER_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
          "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
-
-
-@dataclass(frozen=True, order=True)
-class TreeEntry:
-    """One entry below HOME. `content` for files, `target` for symlinks; times are left out on purpose."""
-
-    path: str
-    type: Literal["file", "dir", "symlink", "other"]
-    mode: int
-    content: bytes | None = None
-    target: str | None = None
 
 
 @dataclass(frozen=True)
@@ -127,16 +113,6 @@ class RunResult:
     timed_out: bool
     oom: bool
     duration_seconds: float
-
-
-@dataclass(frozen=True)
-class Check:
-    """The checker's finding. `passed` is None where it crashed or ran out of time; `error` then says how."""
-
-    passed: bool | None
-    exit_code: int | None
-    output: str
-    error: str | None = None
 
 
 class Session:
@@ -283,7 +259,7 @@ class Session:
             self._cwd = cwd.decode(errors="replace") or self._cwd
         else:  # the wrapper itself was killed
             found = 124 if timed_out else process.exit_code()
-            before, self._oom_kills = self._oom_kills, _oom_kills(self.container)
+            before, self._oom_kills = self._oom_kills, oom_kills(self.container)
             if found is None:
                 raise SandboxError(f"{self.container}: the engine lost a command")
             exit_code, oom = found, self._oom_kills > before
@@ -312,7 +288,7 @@ class Session:
         where = self.clean if self._over else self.container
         members = []
         with engine_call(f"read {path}"), contextlib.suppress(docker.errors.NotFound):
-            members = list(_members(_tar(where, str(PurePosixPath(HOME, path)), limit_bytes + (1 << 16))))
+            members = list(members_of(tar_of(where, str(PurePosixPath(HOME, path)), limit_bytes + (1 << 16))))
         if not members:
             self._require_alive()
             raise FileNotFoundError(path)
@@ -353,7 +329,7 @@ class Session:
         """The world as it is now, with every mode and content, read without running anything in the sandbox."""
         if self._over:
             raise SandboxError("the session is over: use final_tree()")
-        return _read_tree(self.container)
+        return read_tree(self.container)
 
     def verify(self, checker: str, *, timeout_seconds: float = 30.0) -> Check:
         """End the operator's processes, then run the checker on what they left, in a clean container.
@@ -370,125 +346,13 @@ class Session:
             self._require_alive()  # so the volume that the clean one mounted is the operator's
             self._over = True
             remove(self.container, "container")
-        return _check(self.clean, checker, timeout_seconds)
+        return check(self.clean, checker, timeout_seconds)
 
     def final_tree(self) -> list[TreeEntry]:
         """The world that was verified, read through the clean container."""
         if not self._over:
             raise SandboxError("the session is not over: use snapshot()")
-        return _read_tree(self.clean)
-
-
-def _oom_kills(container: str) -> int:
-    """The cgroup's own count of OOM kills (v2 or v1); the engine's flag is silent when only a child dies.
-
-    That it answers also proves that the container lives: the engine calls a dying one running for a while. Raises
-    SandboxError when it does not answer.
-    """
-    counters = "/sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control"
-    command = ["/usr/bin/dash", "-c", f"echo alive; exec /bin/busybox grep -sh '^oom_kill ' {counters}"]
-    out = Output(2048)
-    process = Process(container, command, user=OPERATOR, workdir="/")
-    try:
-        process.pump(out.take, time.monotonic() + ENGINE_SECONDS)
-    finally:
-        process.close()
-    words = out.kept().split()
-    if words[:1] != [b"alive"]:
-        raise SandboxError(f"{container} has ended")
-    return int(words[2]) if words[1:2] == [b"oom_kill"] else 0
-
-
-def _check(container: str, checker: str, timeout_seconds: float) -> Check:
-    """Run a checker in a clean container, as a user that every mode lets in, under a fixed environment."""
-    variables = [f"PATH={CHECKER_PATH}", f"HOME={HOME}"]
-    merged = ["/usr/bin/dash", "-c", 'exec /usr/bin/dash -c "$1" checker 2>&1', "checker", checker]
-    command = ["/usr/bin/env", "-i", *variables, *merged]
-    out = Output(1 << 16)
-    with engine_call(f"check in {container}"):
-        process = Process(container, command, user="0:0", workdir=HOME)
-        try:
-            ended = process.pump(out.take, time.monotonic() + timeout_seconds)
-            code = process.exit_code() if ended is not None else None
-        finally:
-            process.close()
-        if code is None or code > 125:
-            _oom_kills(container)  # a container that died is no checker that failed
-    return _judged(code, out.text(), timeout_seconds)
-
-
-def _tar(container: str, path: str, limit: int) -> bytes:
-    """The engine's tar of a path; ValueError beyond `limit` bytes."""
-    stream, _ = api().get_archive(container, path)
-    taken = bytearray()
-    with contextlib.closing(stream):  # hang up: the engine keeps the volume busy as long as somebody might read on
-        for chunk in stream:
-            taken += chunk
-            if len(taken) > limit:
-                raise ValueError(f"{path}: over {limit} bytes")
-    return bytes(taken)
-
-
-def _members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """The entries of a tar with their contents; nothing is ever unpacked on the host."""
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:", errors="surrogateescape") as tar:
-        for member in tar:
-            file = tar.extractfile(member) if member.isreg() or member.islnk() else None
-            yield member, file.read() if file else b""
-
-
-def _read_tree(container: str) -> list[TreeEntry]:
-    """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES."""
-    entries = []
-    with engine_call(f"read the tree of {container}"):
-        try:
-            members = list(_members(_tar(container, HOME, TREE_BYTES)))
-        except (ValueError, tarfile.TarError) as error:
-            raise SandboxError(f"the tree of {container}: {error}") from error
-    for member, content in members:
-        relative = PurePosixPath(member.name).parts[1:]
-        if not relative:
-            continue
-        path, mode = str(PurePosixPath(HOME, *relative)), member.mode & 0o7777
-        if member.isdir():
-            entries.append(TreeEntry(path, "dir", mode))
-        elif member.issym():
-            entries.append(TreeEntry(path, "symlink", mode, target=member.linkname))
-        elif member.isreg() or member.islnk():
-            entries.append(TreeEntry(path, "file", mode, content=content))
-        else:
-            entries.append(TreeEntry(path, "other", mode))
-    return sorted(entries, key=lambda entry: entry.path)
-
-
-def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
-    """What a fresh world with these fixtures looks like: parents that no fixture names are made with mode 755."""
-    entries: dict[str, TreeEntry] = {}
-    for fixture in fixtures:
-        for parent in PurePosixPath(fixture.path).relative_to(HOME).parents:
-            if parent.parts:
-                entries.setdefault(f"{HOME}/{parent}", TreeEntry(f"{HOME}/{parent}", "dir", 0o755))
-    for fixture in fixtures:
-        content = fixture.content() if fixture.type == "file" else None
-        mode = 0o777 if fixture.type == "symlink" else fixture.mode
-        entries[fixture.path] = TreeEntry(fixture.path, fixture.type, mode, content, fixture.target)
-    return sorted(entries.values(), key=lambda entry: entry.path)
-
-
-def archive_of(tree: Sequence[TreeEntry]) -> bytes:
-    """The tree as a tar for HOME, owned by the operator, every time at the epoch."""
-    types = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "other": tarfile.FIFOTYPE}
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as tar:
-        for entry in sorted(tree, key=lambda entry: entry.path):
-            if ".." in PurePosixPath(entry.path).parts:
-                raise ValueError(f"{entry.path}: not a path below {HOME}")
-            member = tarfile.TarInfo(str(PurePosixPath(entry.path).relative_to(HOME)))
-            member.type, member.mode, member.linkname = types[entry.type], entry.mode, entry.target or ""
-            member.uid = member.gid = 1000
-            member.size = len(entry.content or b"")
-            tar.addfile(member, io.BytesIO(entry.content or b""))
-    return buffer.getvalue()
+        return read_tree(self.clean)
 
 
 def _boot(name: str, volume: str, image: str, lifetime: float) -> Any:
@@ -628,7 +492,7 @@ def run(
         _furnish(name, pid_1, fixtures=fixtures, provider=None, environment={}, script=script)
         with engine_call(f"run in {name}"):
             if user != "operator":  # read here: what the engine says to a user that it cannot find gets lost at times
-                users = b"".join(content for _, content in _members(_tar(name, "/etc/passwd", RAW_BYTES)))
+                users = b"".join(content for _, content in members_of(tar_of(name, "/etc/passwd", RAW_BYTES)))
                 if not any(line.startswith(f"{user}:".encode()) for line in users.splitlines()):
                     raise LookupError(f"no user {user!r} in image {image!r}")
             started = time.monotonic()
@@ -639,84 +503,12 @@ def run(
                 code = 124 if ended is None else process.exit_code()
             finally:
                 process.close()
-            oom = code != 0 and _oom_kills(name) > 0
+            oom = code != 0 and oom_kills(name) > 0
         if code is None:
             raise SandboxError(f"{name}: the engine lost the script")
         if code == 1 and streams[1].kept() == f"{lost}\n".encode():
             raise FileNotFoundError(f"{where}: no directory that {user} can enter")
         return RunResult(streams[1].kept(), streams[2].kept(), code, ended is None, oom, duration)
-
-
-def verify(tree: Sequence[TreeEntry], checker: str, *, timeout_seconds: float = 30.0, image: str = IMAGE) -> Check:
-    """Lay a tree in a fresh clean container and run the checker on it, as `Session.verify` would."""
-    return verify_each([tree], checker, timeout_seconds=timeout_seconds, image=image)[0]
-
-
-def verify_each(
-    trees: Sequence[Sequence[TreeEntry]], checker: str, *, timeout_seconds: float = 30.0, image: str = IMAGE
-) -> list[Check]:
-    """Check trees one after the other in one fresh clean container: for many that differ little.
-
-    Before each, every process in it is killed and HOME and /tmp are emptied; nothing else in it can be written. Modes
-    and contents are the tree's; all is root's, as there is no capability to give it away: a checker that looks at
-    owners finds another one than in `Session.verify`. Raises SandboxError.
-    """
-    limit = math.ceil(timeout_seconds)
-    lifetime = len(trees) * (limit + 5) + ENGINE_SECONDS
-    nonce = secrets.token_hex(8)
-    archives = [archive_of(tree) for tree in trees]
-    asked = b"".join(f"{nonce} {len(archive)}\n".encode() + archive for archive in archives)
-    command = ["/usr/bin/env", "-i", "/usr/bin/dash", "-c", EACH, "each", checker, str(limit), CHECKER_PATH, HOME]
-    said = bytearray()
-
-    def take(stream: int, chunk: bytes) -> bool:
-        said.extend(chunk)
-        return False
-
-    with owned("container", "volume") as (name, volume), engine_call(f"check in {name}"):
-        mounts = [
-            volume_mount(volume, HOME, read_only=True, lifetime=lifetime),
-            volume_mount(volume, "/run/operator", read_only=False, lifetime=lifetime),
-        ]
-        sleep = ["/bin/busybox", "sleep", f"{lifetime:g}"]
-        create(name, sleep, image=image, mounts=mounts, lifetime=lifetime, checks=True)
-        process = Process(name, command, user="0:0", workdir=HOME, stdin=asked)
-        try:
-            process.pump(take, time.monotonic() + lifetime)
-        finally:
-            process.close()
-    answers = re.findall(rb"(.*?)\x00%s (\w+)\x00" % nonce.encode(), said, flags=re.DOTALL)
-    if len(answers) != len(trees) or any(code == b"unlaid" for _, code in answers):
-        raise SandboxError(f"{name} laid and checked {len(answers)} trees of {len(trees)}: {bytes(said[-500:])!r}")
-    return [_judged(int(code), output.decode(errors="replace"), timeout_seconds) for output, code in answers]
-
-
-def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
-    """What a checker's exit code means: 0 passed, 1 to 125 not passed, anything else that the checker failed."""
-    if code is None:
-        return Check(None, None, output, f"the checker ran past {timeout_seconds:g} s")
-    if code > 125:
-        why = f" (killed, or past {timeout_seconds:g} s)" if code == 137 else ""
-        return Check(None, code, output, f"the checker ended with {code}{why}")
-    return Check(code == 0, code, output)
-
-
-# One tree after the other: a line with a nonce and the size of a tar, then the tar. Answers with at most 2048 bytes of
-# what the checker said, the nonce and the exit code. `read` takes no byte more than its line.
-EACH = r"""exec 2>/dev/null
-while read -r nonce size; do
-    kill -9 -1
-    /bin/busybox find /run/operator /tmp -mindepth 1 -maxdepth 1 -exec /bin/busybox rm -rf {} +
-    code=unlaid
-    if /bin/busybox dd bs="$size" count=1 iflag=fullblock | /bin/busybox tar -x -o -C /run/operator; then
-        /bin/busybox timeout -s KILL "$2" /usr/bin/env -i PATH="$3" HOME="$4" \
-            /usr/bin/dash -c "$1" checker </dev/null >/tmp/said 2>&1
-        code=$?
-        /bin/busybox head -c 2048 /tmp/said
-    fi
-    printf '\000%s %s\000' "$nonce" "$code"
-done
-"""
 
 
 def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: str | None) -> int:

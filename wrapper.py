@@ -152,9 +152,10 @@ if \[ "${PWD-}" -ef . ]; then \set -- "$@" "$PWD"; else \set -- "$@" "$(/bin/bus
 } >|/run/operator/state.new && case $3 in ?*) \printf '3\n' ;; *) \printf '2\n' ;; esac >|/run/operator/saved
 """
 # Kills the channel and every process in the step's session and in those begun since; jobs of earlier steps live on. All
-# are stopped before the first dies, so that no shell reports the death of its child. After 40 passes (something forks
-# faster than this kills) it kills all that the operator has.
+# that the operator has is stopped before the first dies, so that nothing forks on and no shell reports a child's death.
+# After 40 passes (something forks faster than this kills) it kills all that the operator has.
 KILL = r"""read -r _ _ _ _ _ own _ </proc/self/stat
+kill -STOP -1
 pass=0
 while [ $pass -lt 40 ]; do
     pass=$((pass + 1)) found=
@@ -166,7 +167,7 @@ while [ $pass -lt 40 ]; do
         case $1$4 in Z* | ?$own) continue ;; ?$channel) ;; *) [ "$4" -ge "$session" ] || continue ;; esac
         found="$found ${directory#/proc/}"
     done 2>/dev/null
-    [ -n "$found" ] || exit 0
+    [ -n "$found" ] || { kill -CONT -1; exit 0; }
     kill -STOP $found
     kill -KILL $found
 done 2>/dev/null

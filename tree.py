@@ -1,0 +1,108 @@
+"""Read a world out of a container as a tree, and make the tar that lays one.
+
+    from tree import TreeEntry, archive_of, read_tree, tree_of
+
+Reads   nothing
+Writes  nothing
+Needs   a Docker engine, for read_tree and tar_of
+
+A tar from a sandbox is hostile input: it is read in memory, up to a limit; nothing of it is ever unpacked on the host.
+"""
+
+import contextlib
+import io
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from engine import SandboxError, api, engine_call
+from schema import HOME, Fixture
+
+TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
+
+
+@dataclass(frozen=True, order=True)
+class TreeEntry:
+    """One entry below HOME. `content` for files, `target` for symlinks; times are left out on purpose."""
+
+    path: str
+    type: Literal["file", "dir", "symlink", "other"]
+    mode: int
+    content: bytes | None = None
+    target: str | None = None
+
+
+def tar_of(container: str, path: str, limit: int) -> bytes:
+    """The engine's tar of a path; ValueError beyond `limit` bytes."""
+    stream, _ = api().get_archive(container, path)
+    taken = bytearray()
+    with contextlib.closing(stream):  # hang up: the engine keeps the volume busy as long as somebody might read on
+        for chunk in stream:
+            taken += chunk
+            if len(taken) > limit:
+                raise ValueError(f"{path}: over {limit} bytes")
+    return bytes(taken)
+
+
+def members_of(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    """The entries of a tar with their contents; nothing is ever unpacked on the host."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:", errors="surrogateescape") as tar:
+        for member in tar:
+            file = tar.extractfile(member) if member.isreg() or member.islnk() else None
+            yield member, file.read() if file else b""
+
+
+def read_tree(container: str) -> list[TreeEntry]:
+    """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES."""
+    entries = []
+    with engine_call(f"read the tree of {container}"):
+        try:
+            members = list(members_of(tar_of(container, HOME, TREE_BYTES)))
+        except (ValueError, tarfile.TarError) as error:
+            raise SandboxError(f"the tree of {container}: {error}") from error
+    for member, content in members:
+        relative = PurePosixPath(member.name).parts[1:]
+        if not relative:
+            continue
+        path, mode = str(PurePosixPath(HOME, *relative)), member.mode & 0o7777
+        if member.isdir():
+            entries.append(TreeEntry(path, "dir", mode))
+        elif member.issym():
+            entries.append(TreeEntry(path, "symlink", mode, target=member.linkname))
+        elif member.isreg() or member.islnk():
+            entries.append(TreeEntry(path, "file", mode, content=content))
+        else:
+            entries.append(TreeEntry(path, "other", mode))
+    return sorted(entries, key=lambda entry: entry.path)
+
+
+def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
+    """What a fresh world with these fixtures looks like: parents that no fixture names are made with mode 755."""
+    entries: dict[str, TreeEntry] = {}
+    for fixture in fixtures:
+        for parent in PurePosixPath(fixture.path).relative_to(HOME).parents:
+            if parent.parts:
+                entries.setdefault(f"{HOME}/{parent}", TreeEntry(f"{HOME}/{parent}", "dir", 0o755))
+    for fixture in fixtures:
+        content = fixture.content() if fixture.type == "file" else None
+        mode = 0o777 if fixture.type == "symlink" else fixture.mode
+        entries[fixture.path] = TreeEntry(fixture.path, fixture.type, mode, content, fixture.target)
+    return sorted(entries.values(), key=lambda entry: entry.path)
+
+
+def archive_of(tree: Sequence[TreeEntry]) -> bytes:
+    """The tree as a tar for HOME, owned by the operator, every time at the epoch."""
+    types = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "other": tarfile.FIFOTYPE}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as tar:
+        for entry in sorted(tree, key=lambda entry: entry.path):
+            if ".." in PurePosixPath(entry.path).parts:
+                raise ValueError(f"{entry.path}: not a path below {HOME}")
+            member = tarfile.TarInfo(str(PurePosixPath(entry.path).relative_to(HOME)))
+            member.type, member.mode, member.linkname = types[entry.type], entry.mode, entry.target or ""
+            member.uid = member.gid = 1000
+            member.size = len(entry.content or b"")
+            tar.addfile(member, io.BytesIO(entry.content or b""))
+    return buffer.getvalue()
