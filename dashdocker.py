@@ -129,13 +129,12 @@ class Session:
         with engine_call("find the image"):
             self.image_digest = str(api().inspect_image(image)["Id"])
         self.container, self.clean, self.volume = self._things.enter_context(owned("container", "container", "volume"))
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.end)
             self._pid_1 = _boot(self.container, self.volume, self.image_digest, lifetime)
             with engine_call(f"open a channel to {self.container}"):
                 self._open()
-        except BaseException:
-            self.end()
-            raise
+            undo.pop_all()
 
     def furnish(
         self, fixtures: Sequence[Fixture], provider: tuple[str, str] | None, environment: Mapping[str, str]
