@@ -15,6 +15,7 @@ that no process of the first can reach. How a container is closed off is in engi
 import argparse
 import contextlib
 import errno
+import math
 import os
 import queue
 import secrets
@@ -381,11 +382,14 @@ def _furnish(
 class Pool:
     """Sandboxes booted ahead, each handed out once; `session()` takes from it while it is open.
 
-    One thread keeps `size` of them, channel and all. One that waited for more than POOL_SECONDS is not handed out.
+    One thread keeps `size` of them, channel and all, for as long as `most` sessions are not served. One that waited for
+    more than POOL_SECONDS is not handed out.
     """
 
-    def __init__(self, size: int, *, image: str = IMAGE, lifetime_seconds: float = LIFETIME_SECONDS) -> None:
-        self.image, self.lifetime = image, lifetime_seconds
+    def __init__(
+        self, size: int, *, most: float = math.inf, image: str = IMAGE, lifetime_seconds: float = LIFETIME_SECONDS
+    ) -> None:
+        self.image, self.lifetime, self.left = image, lifetime_seconds, most
         self._ready: queue.Queue[tuple[float, Session]] = queue.Queue(size)
         self._closing = threading.Event()
         self._filler = threading.Thread(target=self._fill, name="sekft-pool", daemon=True)
@@ -402,18 +406,20 @@ class Pool:
         global _pool
         _pool = None
         self._closing.set()
-        while self._filler.is_alive() or not self._ready.empty():
+        deadline = time.monotonic() + KILL_SECONDS
+        while (self._filler.is_alive() and time.monotonic() < deadline) or not self._ready.empty():
             with contextlib.suppress(queue.Empty):
                 self._ready.get(timeout=0.1)[1].end()
 
     def _fill(self) -> None:
         """Boot until closed. An engine that fails is left to whoever asks for a session next."""
-        while not self._closing.is_set():
+        while self.left > 0 and not self._closing.is_set():
             try:
                 fresh = Session(self.image, self.lifetime)
             except SandboxError:
                 self._closing.wait(1.0)
                 continue
+            self.left -= 1
             self._ready.put((time.monotonic(), fresh))
 
     def take(self) -> "Session | None":
@@ -422,6 +428,7 @@ class Pool:
             try:
                 born, fresh = self._ready.get_nowait()
             except queue.Empty:
+                self.left -= 1  # whoever asked boots its own
                 return None
             if time.monotonic() - born < POOL_SECONDS:
                 return fresh

@@ -12,6 +12,7 @@ When rollouts fail on the operator's side one after the other, the rest is left 
 """
 
 import argparse
+import os
 import random
 import sys
 import threading
@@ -197,10 +198,11 @@ def play_all(
 
     # Daemons: an interrupt does not wait for an endpoint's answer.
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(todo)))]
-    for thread in threads:
-        thread.start()
+    ahead = dashdocker.Pool(max(1, min(len(threads), os.cpu_count() or 1)), most=len(todo))
     try:
-        with stage.progress(len(todo), "rollout") as bar:
+        with ahead, stage.progress(len(todo), "rollout") as bar:
+            for thread in threads:
+                thread.start()
             while any(thread.is_alive() for thread in threads) or not ended.empty():
                 if (trajectory := _next(ended)) is None or trajectory.outcome == "cancelled":
                     continue

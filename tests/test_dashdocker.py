@@ -16,8 +16,8 @@ import pytest
 
 import dashdocker
 import engine
-from dashdocker import SandboxError, TreeEntry, run, session, tree_of, verify, verify_each
-from engine import abandoned, identity
+from dashdocker import Pool, SandboxError, TreeEntry, run, session, tree_of, verify, verify_each
+from engine import RUN, abandoned, api, identity
 from schema import HOME, BadInputError, Fixture
 from wrapper import SEEN_BYTES, Output, Report
 
@@ -341,6 +341,24 @@ def test_engine_script_never_starts_one_in_place_of_the_one_that_was_named() -> 
     done = subprocess.run([ROOT / "runs" / "engine.sh"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("engine.sh: no engine answers at DOCKER_HOST=")
+
+
+# The pool
+
+
+@docker_needed
+def test_a_pool_hands_each_sandbox_out_once_and_leaves_none() -> None:
+    used = []
+    with Pool(2, most=5) as pool:
+        for number in range(5):
+            while number < 3 and not pool.full():
+                time.sleep(0.05)
+            with session([], environment={"N": str(number)}) as shell:
+                assert shell.step("echo $N; ls -A; : >mine").output == f"{number}\n"
+                used.append(shell.container)
+    assert len(set(used)) == 5
+    assert api().containers(all=True, filters={"label": f"sekft.run={RUN}"}) == []
+    assert not pool.full()
 
 
 # Reading the stream

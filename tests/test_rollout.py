@@ -191,7 +191,7 @@ def test_a_record_says_what_was_seen_in_which_world() -> None:
     assert trajectory.terminal == "exit"
     assert trajectory.image_digest == engine.preflight()
     assert trajectory.wrapper_hash
-    assert trajectory.transport == "exec"
+    assert trajectory.transport == "channel"
 
 
 SOLUTION = hand().reference_solution
