@@ -13,7 +13,7 @@ import pytest
 
 import corpus
 import templates
-from make_base import CHAT_TEMPLATE, END_OF_TEXT, MARKERS, PAD
+from make_base import CHAT_TEMPLATE, END_OF_TEXT, MARKERS, PAD, new_model
 from render import Renderer
 from schema import Message, Scenario
 from taxonomy import ARCHETYPES, combinations
@@ -100,6 +100,18 @@ def test_markers_are_ordinary_tokens_and_names_have_the_same_tokens_everywhere(b
     assert len(tokenizer("90210")["input_ids"]) == 5
     text = "\tcat  -- '\u00e9t\u00e9 \U0001f600' <|endoftext|>\r\n"
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+
+
+def test_a_base_copies_before_it_is_trained(base: Path) -> None:
+    import torch
+
+    _, tokenizer = loaded(base)
+    model = new_model(tokenizer, hidden=256, layers=2, seed=1).eval()
+    run = torch.randint(0, len(tokenizer), (8, 40), generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        best = model(input_ids=run.repeat(1, 2)).logits.argmax(-1)
+    right = (best[:, 41:-1] == run[:, 2:]).float().mean().item()
+    assert right > 0.5, right  # random weights: 1 in 2,500
 
 
 def test_a_rerun_finds_the_base_made_and_another_seed_is_refused(miniature: Path) -> None:
