@@ -118,7 +118,10 @@ def main(
             )
             limits = {"seed": seed, "max_steps": max_steps, "timeout_seconds": timeout_seconds}
             with bare:
-                played = play_all(partial_of(play, make, limits), todo[subject], out / subject, workers, cancelled)
+                played = play_all(
+                    partial_of(play, make, limits), todo[subject], out / subject, workers, cancelled,
+                    doing=f"eval {subject}",
+                )  # fmt: skip
             episodes[subject] |= {episode.scenario_id: episode for episode in played.values()}
     result = summarise(episodes, chosen, base=base, adapter=adapter, scenarios=scenarios, seed=seed)
     write_json(out / "report.json", result)

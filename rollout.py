@@ -177,9 +177,15 @@ def factory(
 
 
 def play_all(
-    play: Callable[[Job], Trajectory], todo: Sequence[Job], out: Path, workers: int, cancelled: threading.Event
+    play: Callable[[Job], Trajectory],
+    todo: Sequence[Job],
+    out: Path,
+    workers: int,
+    cancelled: threading.Event,
+    *,
+    doing: str = "rollout",
 ) -> dict[str, Trajectory]:
-    """Play the jobs, at most `workers` at once, writing each record as it ends.
+    """Play the jobs, at most `workers` at once, writing each record as it ends; progress is labelled `doing`.
 
     Stops early, leaving the rest unplayed, when several rollouts in a row failed on the operator's side. On Ctrl-C (and
     when `play` raises) the rollouts under way are dropped and every container of this process is removed.
@@ -200,7 +206,7 @@ def play_all(
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(todo)))]
     ahead = dashdocker.Pool(max(1, min(len(threads), os.cpu_count() or 1)), most=len(todo))
     try:
-        with ahead, stage.progress(len(todo), "rollout") as bar:
+        with ahead, stage.progress(len(todo), doing) as bar:
             for thread in threads:
                 thread.start()
             while any(thread.is_alive() for thread in threads) or not ended.empty():

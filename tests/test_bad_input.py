@@ -1,0 +1,116 @@
+"""For every script: what a user can get wrong, the one line it says, and exit code 2."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+from schema import write_json, write_record
+
+ROOT = Path(__file__).parent.parent
+BASE = str(ROOT / "base")
+NO_ENGINE = {"DOCKER_HOST": "unix:///nowhere.sock"}
+
+# What a directory of records can be, and the words that name it.
+RECORDS = {
+    "missing": "no such directory",
+    "empty": "holds no records",
+    "not_json": "a.json: not JSON",
+    "version": "schema_version 99",
+    "axis": "juggling",
+    "unfinished": "--partial",
+}
+READERS = {
+    "split.py": ["--scenarios", "{records}", "--by", "archetype", "--k", "1", "--out", "out"],
+    "rollout.py": ["--operator", "reference", "--scenarios", "{records}", "--out", "out"],
+    "eval.py": ["--base", BASE, "--scenarios", "{records}", "--out", "out"],
+    "sft.py": ["--base", BASE, "--data", "{records}", "--out", "out"],
+}
+# Script, flags, environment, words.
+ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
+    ("generate.py", ["--author", "template", "--n", "2", "--out", "file/out"], {}, "cannot be written"),
+    ("generate.py", ["--author", "template", "--n", "2", "--out", "out"], NO_ENGINE, "no Docker engine answers"),
+    ("generate.py", ["--author", "template", "--n", "0", "--out", "out"], {}, "--n"),
+    ("generate.py", ["--author", "nobody", "--n", "2", "--out", "out"], {}, "invalid choice"),
+    ("gate.py", ["nowhere.json"], {}, "nowhere.json"),
+    ("gate.py", ["good/tiny-1.json"], NO_ENGINE, "no Docker engine answers"),
+    ("split.py", ["--scenarios", "good", "--by", "scenario", "--out", "file/out"], {}, "cannot be written"),
+    ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "out"], NO_ENGINE, "no Docker engine"),
+    ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
+    ("rollout.py", ["--operator", "local", "--base", "bare", "--scenarios", "good", "--out", "o"], {}, "tokenizer"),
+    ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "out"], NO_ENGINE, "no Docker engine answers"),
+    ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
+    ("eval.py", ["--base", "bare", "--scenarios", "good", "--out", "out"], {}, "tokenizer"),
+    ("eval.py", ["--base", BASE, "--adapter", "other", "--scenarios", "good", "--out", "o"], {}, "'another'"),
+    ("sft.py", ["--base", "bare", "--data", "sessions", "--out", "out"], {}, "tokenizer"),
+    ("sft.py", ["--base", BASE, "--data", "sessions", "--out", "file/out"], {}, "cannot be written"),
+    ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),
+    ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),
+    ("make_base.py", ["--out", "file/out"], {}, "cannot be written"),
+    ("make_base.py", ["--out", "good"], {}, "no manifest"),
+    ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
+    ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
+    ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
+    ("dashdocker.py", ["reap"], NO_ENGINE, "no Docker engine answers"),
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with good records, spoilt ones, a base without a tokenizer and an adapter of another base."""
+    place = tmp_path_factory.mktemp("bad")
+    write_record(place / "good", tiny.scenario())
+    write_record(place / "sessions", tiny.trajectory())
+    spoilt: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "scenario": ({"task": "juggling", "content_hash": ""}, json.loads(tiny.scenario().model_dump_json())),
+        "trajectory": ({"axes": {"task": "juggling"}}, json.loads(tiny.trajectory().model_dump_json())),
+    }
+    for kind, (axis, record) in spoilt.items():
+        for what in RECORDS:
+            if what != "missing":
+                (place / kind / what).mkdir(parents=True)
+        (place / kind / "not_json" / "a.json").write_text("{")
+        write_json(place / kind / "version" / "a.json", {**record, "schema_version": 99})
+        write_json(place / kind / "axis" / "a.json", {**record, **axis})
+        write_json(place / kind / "unfinished" / "manifest.json", {"finished": False})
+    (place / "file").write_text("")
+    (place / "bare").mkdir()
+    write_json(place / "bare" / "config.json", {"model_type": "llama"})
+    (place / "other").mkdir()
+    (place / "other" / "adapter_model.safetensors").write_bytes(b"")
+    write_json(place / "other" / "sekft.json", {"base": "another", "base_hash": "0" * 64})
+    return place
+
+
+def refused(place: Path, name: str, flags: list[str], environment: dict[str, str], words: str) -> None:
+    command = [sys.executable, str(ROOT / name), *flags]
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("SEKFT_")}
+    done = subprocess.run(
+        command, cwd=place, capture_output=True, text=True, env={**keep, **environment}, check=False, timeout=120
+    )
+    assert done.returncode == 2, done
+    assert words in done.stderr.strip().splitlines()[-1], done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("what", RECORDS)
+@pytest.mark.parametrize("name", READERS)
+def test_records_that_cannot_be_taken_are_named(name: str, what: str, place: Path) -> None:
+    kind = "trajectory" if name == "sft.py" else "scenario"
+    words = "one known value per axis" if (name, what) == ("sft.py", "axis") else RECORDS[what]
+    refused(place, name, [flag.format(records=f"{kind}/{what}") for flag in READERS[name]], {}, words)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(("name", "flags", "environment", "words"), ROWS)
+def test_a_mistake_is_one_line(
+    name: str, flags: list[str], environment: dict[str, str], words: str, place: Path
+) -> None:
+    refused(place, name, flags, environment, words)
