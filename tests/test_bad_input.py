@@ -39,7 +39,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("generate.py", ["--author", "nobody", "--n", "2", "--out", "out"], {}, "invalid choice"),
     ("gate.py", ["nowhere.json"], {}, "nowhere.json"),
     ("gate.py", ["good/tiny-1.json"], NO_ENGINE, "no Docker engine answers"),
-    ("split.py", ["--scenarios", "good", "--by", "scenario", "--out", "file/out"], {}, "cannot be written"),
+    ("split.py", ["--scenarios", "good", "--by", "archetype", "--k", "1", "--out", "file/o"], {}, "cannot be written"),
     ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "out"], NO_ENGINE, "no Docker engine"),
     ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
     ("rollout.py", ["--operator", "local", "--base", "bare", "--scenarios", "good", "--out", "o"], {}, "tokenizer"),
@@ -65,6 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with good records, spoilt ones, a base without a tokenizer and an adapter of another base."""
     place = tmp_path_factory.mktemp("bad")
     write_record(place / "good", tiny.scenario())
+    write_record(place / "good", tiny.scenario("tiny-2", task="sum_column"))
     write_record(place / "sessions", tiny.trajectory())
     spoilt: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "scenario": ({"task": "juggling", "content_hash": ""}, json.loads(tiny.scenario().model_dump_json())),
