@@ -52,11 +52,7 @@ ROW_TOKENS, PACKED_FROM = 1536, 0.8  # length of a packed row, and from which sh
 DECAY_FROM = 0.35  # of the run: the learning rate is flat until then
 ROPE_THETA = 1e6
 EMBEDDING_STD, QUIET = 0.1, 0.3  # of the first weights; what blocks add to the stream is scaled down by the latter
-PLACE_SCALE, MATCH_SCALE, COPY_SCALE = (
-    2.0,
-    1.33,
-    2.5,
-)  # how sharply the first heads look back and match; how loud they copy
+PLACE_SCALE, MATCH_SCALE, COPY_SCALE = 2.0, 1.33, 2.5  # of the first heads: how sharply they look, how loud they copy
 BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
 ENVIRONMENT_WEIGHT = 0.1  # loss weight of what the shell or the user wrote
 TOKENIZER_DOCUMENTS = 3000
@@ -371,12 +367,8 @@ def parts(attention: Any) -> tuple[int, int, Any, Any]:
     import torch
 
     width = attention.head_dim
-    return (
-        width,
-        attention.num_key_value_groups,
-        ROPE_THETA ** -torch.linspace(0, 1, width // 2 + 1)[:-1],
-        torch.eye(width),
-    )
+    frequencies = ROPE_THETA ** -torch.linspace(0, 1, width // 2 + 1)[:-1]
+    return width, attention.num_key_value_groups, frequencies, torch.eye(width)
 
 
 def weights_of(attention: Any) -> tuple[Any, Any, Any, Any]:

@@ -63,13 +63,13 @@ feed() {
 $line" lines=$((lines - 1))
         done
     fi
-    [ "$heredoc" = 0 ] || { printf '%s' "$text" | /usr/bin/dash -n && printf '%s\n)' "$text" | /usr/bin/dash -n &&
-        echo open=1 >&4; }
+    [ "$heredoc" = 0 ] || { printf '%s' "$text" | /usr/libexec/dash -n &&
+        printf '%s\n)' "$text" | /usr/libexec/dash -n && echo open=1 >&4; }
     printf '%s' "$text"
 }
 keep() {
     case $saved in
-    [23]) [ ! -e /run/operator/state.new ] || /bin/busybox mv -f /run/operator/state.new /run/operator/state ;;
+    [23]) [ ! -e /run/operator/state.new ] || /usr/libexec/busybox mv -f /run/operator/state.new /run/operator/state ;;
     esac
 }
 read -r saved </run/operator/saved

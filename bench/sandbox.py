@@ -33,11 +33,11 @@ from schema import HOME, Fixture, write_json
 
 OPERATOR = "1000:1000"
 FIXTURES = [
-    Fixture(path=f"{HOME}/work/part-{n}.txt", type="file", mode=0o644, text="one\ntwo\n" * 40) for n in range(8)
+    Fixture(path=f"{HOME}/logs/part-{n}.txt", type="file", mode=0o644, text="one\ntwo\n" * 40) for n in range(8)
 ]
-PROVIDER = ("/usr/local/bin/duty", "#!/bin/sh\necho 'count the lines below work'\n")
+PROVIDER = ("/usr/local/bin/duty", "#!/bin/sh\necho 'count the lines below logs'\n")
 COMMANDS = [
-    "ls", "duty", "cd work", "ls -l", "cat part-1.txt | head -n 3", "wc -l part-*.txt", "export N=8",
+    "ls", "duty", "cd logs", "ls -l", "cat part-1.txt | head -n 3", "wc -l part-*.txt", "export N=8",
     "cat part-*.txt | wc -l > ../count.txt",
 ]  # fmt: skip
 CHECKER = f'[ "$(cat {HOME}/count.txt)" = 640 ]'

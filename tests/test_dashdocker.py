@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,7 +20,7 @@ import engine
 from dashdocker import Pool, SandboxError, TreeEntry, run, session, tree_of, verify, verify_each
 from engine import RUN, abandoned, api, identity
 from schema import HOME, BadInputError, Fixture
-from wrapper import SEEN_BYTES, Output, Report
+from wrapper import CHANNEL, SEEN_BYTES, Output, Report
 
 ROOT = Path(__file__).parent.parent
 docker_needed = pytest.mark.docker
@@ -359,6 +360,13 @@ def test_a_pool_hands_each_sandbox_out_once_and_leaves_none() -> None:
     assert len(set(used)) == 5
     assert api().containers(all=True, filters={"label": f"sekft.run={RUN}"}) == []
     assert not pool.full()
+
+
+def test_whatever_inherits_the_channel_can_be_executed_but_not_read() -> None:
+    """Only the step's own shell, which has none of it, comes from a program file that `/proc` then shows."""
+    readable = re.findall(r"(?<!libexec)(?:/usr)?/bin/\S+.*", CHANNEL)
+    assert len(readable) == 1
+    assert readable[0].endswith("setsid /usr/bin/dash sh 3<&0 </dev/null 2>&1 4>&- 6>&-")
 
 
 # Reading the stream
