@@ -25,6 +25,7 @@ import templates
 from looks import Step, World, lines
 from schema import HOME, Message
 from taxonomy import ARCHETYPES
+from templates.words import CALLED, CALLS
 from templates.world import Names, Unit, fixture, quote
 
 PROMPT = Message(role="user", content="$ ")
@@ -107,18 +108,35 @@ def typed(steps: list[Step]) -> list[Message]:
 
 
 def token_name(rng: random.Random, names: Names) -> str:
-    """A name to copy: words of the list, syllables, upper case, digits."""
+    """A name to copy: words of the list, what programs are named with, syllables, upper case, digits."""
     kind = rng.random()
-    if kind < 0.5:
+    if kind < 0.35:
         return names.stem()
-    if kind < 0.75:
-        syllables = [rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.randint(2, 4))]
-        return "".join(syllables) + rng.choice(["", "", "n", "s", "x"])
+    if kind < 0.5:
+        return program(rng, names)
+    if kind < 0.7:
+        return rng.choice([*CALLED, *CALLS, "exit", "panic", "stop", "error", "status", "help"])
     if kind < 0.85:
+        return syllables(rng)
+    if kind < 0.93:
         return rng.choice(["_", ""]).join(names.words(rng.randint(1, 2))).upper()
-    if kind < 0.92:
-        return rng.choice(["exit", "panic", "stop", "error", "status", "list", "show", "help", "read", "item", "all"])
     return "".join(rng.choice("0123456789abcdef") for _ in range(rng.randint(3, 8)))
+
+
+def syllables(rng: random.Random) -> str:
+    """A name that no list holds, of several tokens."""
+    parts = [rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.randint(2, 4))]
+    return "".join(parts) + rng.choice(["", "", "n", "s", "x"])
+
+
+def program(rng: random.Random, names: Names) -> str:
+    """A name for a program, of one to three parts with or without something between them."""
+    parts = [names.word(), rng.choice([rng.choice(CALLED), rng.choice(CALLED), names.word(), syllables(rng)])]
+    rng.shuffle(parts)
+    style = rng.random()
+    if style < 0.2:
+        return rng.choice([parts[0], syllables(rng)]) + rng.choice(["", "", "s", "er", ".sh", "2"])
+    return rng.choice(["-", "-", "_", "_", ""]).join(parts)
 
 
 # --- work: the archetypes' instructions and their commands ---------------------------------------------------------
@@ -134,6 +152,8 @@ def worded(unit: Unit, rng: random.Random) -> str:
     """The unit's instruction; one that says how to do a thing also comes as a wish, a question or a heading."""
     thing = unit.instruction.removeprefix("how to ")
     text = SYNONYM.sub(lambda found: rng.choice([found[0], *ALIKE[found[0]]]), thing)
+    if rng.random() < 0.3:  # in a hurry
+        text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
     return text if thing == unit.instruction else rng.choice(HOW_TO).format(text)
 
 
@@ -178,6 +198,7 @@ glue|join
     for _word in _group.split("|"):
         ALIKE.setdefault(_word, []).extend(other for other in _group.split("|") if other != _word)
 SYNONYM = re.compile(r"(?<![\w./'-])(?:" + "|".join(sorted(ALIKE, key=len, reverse=True)) + r")(?![\w./'-])")
+SMALL_WORD = re.compile(r"\b(?:[Tt]he|[Aa]n?|of|is|are|be|it|its|that|which|I|should|must|then|to be|please) ")
 HOW_TO = [
     "how to {}", "how to {}?", "I want to {}.", "It is time to {}.", "we have to {}", "The job is to {}.", "to {}:",
     "What is needed is to {}.", "the way to {}", "Somebody should {}.", "could you {}?", "{}, please", "let us {}",
@@ -434,19 +455,18 @@ class Manual:
     usage: list[str]
 
 
-def manual(name: str, noun: str, key: str, rng: random.Random) -> Manual:
-    """One of several ways to ask; none of them is a provider's."""
-    known = rng.choice(["known", "keys", "register", "table", "contents"])
-    verb = rng.choice(["look", "about", "find", "lookup", "value", "where"])
+def manual(name: str, noun: str, key: str, rng: random.Random, names: Names) -> Manual:
+    """One of several ways to ask, in words drawn anew each time; none of them is a provider's."""
+    known, verb = (rng.choice([*rng.sample(CALLED, 3), names.word(), syllables(rng)]) for _ in range(2))
     keys_call, key_call = rng.choice(
         [
             (f"{name} {known}", f"{name} {verb} {{}}"),
             (f"{name} {known}", f"{name} {verb} {{}}"),
             (f"{name} --{known}", f"{name} --{verb} {{}}"),
-            (f"{name} -k", f"{name} -o {{}}"),
-            (f"{name} {known}", f"{name} {key}={{}}"),
+            (f"{name} -{known[0].upper()}", f"{name} -{verb[0].upper()} {{}}"),
+            (f"{name} {known}", f"{name} {verb}={{}}"),
             (f"{name} {known}", f"echo {{}} | {name} {verb}"),
-            (f"{name} {known}", f"{name} {{}}"),
+            (f"{name} {known}", f"{name} @{{}}"),
         ]
     )
     gap = rng.choice(["  ", " : ", "    ", "\t"])
@@ -460,10 +480,11 @@ def manual(name: str, noun: str, key: str, rng: random.Random) -> Manual:
 def tool(rng: random.Random) -> Document:
     """A program that keeps facts: its usage is read, then it is called with names copied from what it printed."""
     names = Names(rng)
-    name = rng.choice([names.stem(), names.word() + rng.choice(["-book", "s", "er", "-info", ".sh"])]).replace(" ", "-")
+    name = program(rng, names)
     noun, key, value = rng.choice(list(SUBJECTS))
-    table = {names.word(): value(rng, names) for _ in range(rng.randint(2, 5))}
-    asking = manual(name, noun, key, rng)
+    keys = names.words(5) if rng.random() < 0.5 else [str(number) for number in range(1, 6)]
+    table = {entry: value(rng, names) for entry in keys[: rng.randint(2, 5)]}
+    asking = manual(name, noun, key, rng, names)
     steps = [Step(name, rng.choice([lines(asking.usage), f"{name}: say what; {name} --help has it\n"]))]
     if len(steps[0].output.splitlines()) == 1:
         steps.append(Step(f"{name} --help", lines(asking.usage)))

@@ -48,6 +48,22 @@ zephyr
 """
 WORDS: tuple[str, ...] = tuple(_LIST.split())
 
+# What providers are called with (templates/providers.py), and what else programs, their calls and keys are named.
+_CALLS = """
+all answer board bulletin entry everything fetch full get give index item list n names number on open pages part piece
+print pull read show subjects take tell titles today topics
+"""
+_CALLED = """
+about agenda archive ask banner binder bite book brief browse bureau call catalog chart check chores clerk counter crew
+ctl desk detail digest dispatch display docket drawer dump duty entries enum errand explain extract feed file find
+folder gazette guide hold info inquire inspect journal keys known ledger load locate log lookup manual memo menu mention
+next notes office order orders outline page peek pick plan planner point porter post query quote rack reader recall
+recite record register report request reveal roll roster rota scan schedule search section see serve sheet shelf shift
+sign slip slot speak stack state steward summon table ticket tray unit unroll utter view voice watch what where window
+"""
+CALLS: tuple[str, ...] = tuple(_CALLS.split())
+CALLED: tuple[str, ...] = tuple(_CALLED.split())
+
 EXTENSIONS: tuple[str, ...] = (
     "txt", "log", "md", "csv", "tsv", "conf", "ini", "cfg", "dat", "bak", "tmp", "old", "list", "note", "gz", "tar",
     "tgz", "jpg", "png", "pdf", "html", "json", "xml", "sh", "py", "c", "h", "out", "text", "orig", "env", "yml", "rst",
