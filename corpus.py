@@ -168,7 +168,7 @@ save|write|store|put|keep|record
 saved|written|stored|kept
 copy|duplicate
 move|bring|carry
-delete|remove|erase
+delete|remove|erase|get rid of
 make|create|build
 directory|folder
 directories|folders
@@ -190,10 +190,44 @@ should|must|shall|has to|is to
 I want|I need|We need|Give me
 each|every
 first|leading
-last|final
+last|final|closing
 just|only
 change|alter|modify
 glue|join
+symlink|symbolic link|soft link
+symlinks|symbolic links
+lower case|lowercase|small letters
+upper case|uppercase|capital letters
+comma separated|comma-separated|csv
+heading|header
+ends in|ends with
+end in|end with
+starts with|begins with
+empty|blank
+named|called
+at any depth|however deep|recursively|in its subdirectories too
+everywhere|wherever it stands|throughout
+greater than|more than|larger than|higher than
+less than|smaller than|lower than
+at least|no less than
+files|documents
+stay|remain
+as it is|untouched|unchanged
+the word|the string|the text
+different|distinct|unique
+often|frequent
+most often|most frequently
+total|sum
+new|fresh
+mode|permissions
+executable|runnable
+points to|leads to|refers to
+point to|lead to|refer to
+gzip-compressed|gzipped|compressed with gzip
+uncompressed|unzipped
+in one go|at once
+show|print|output
+take|pick|grab
 """.strip().splitlines():
     for _word in _group.split("|"):
         ALIKE.setdefault(_word, []).extend(other for other in _group.split("|") if other != _word)
