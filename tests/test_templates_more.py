@@ -13,10 +13,10 @@ from dashdocker import session, verify
 from gate import garbled, gate
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, combinations
-from templates import archives, blocked, configuration, counting, permissions, renames
+from templates import archives, blocked, configuration, counting, permissions, renames, squeeze
 from templates.world import Names, Shape, Unit, checker_for, masked, quote
 
-FAMILIES = (counting, permissions, archives, configuration, renames)
+FAMILIES = (counting, permissions, archives, squeeze, configuration, renames)
 WORK = {archetype: shapes for family in FAMILIES for archetype, shapes in family.SHAPES.items()}
 BLOCKED = blocked.SHAPES
 SHAPES: list[tuple[str, Shape]] = [
@@ -221,7 +221,7 @@ PLANTED: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("shape", [archives._pack_and_delete, archives._pack_into_directory, archives._compress])
+@pytest.mark.parametrize("shape", [archives._pack_and_delete, archives._pack_into_directory, squeeze._compress])
 def test_a_packed_archive_passes_as_made_and_fails_with_any_fault_planted(shape: Shape) -> None:
     unit = drawn(shape, 1)
     checker = checker_of([unit])
