@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -13,10 +14,10 @@ from dashdocker import session, verify
 from gate import garbled, gate
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, combinations
-from templates import archives, blocked, configuration, counting, permissions, renames, squeeze
+from templates import archives, blocked, configuration, counting, permissions, renames, squeeze, sums
 from templates.world import Names, Shape, Unit, checker_for, masked, quote
 
-FAMILIES = (counting, permissions, archives, squeeze, configuration, renames)
+FAMILIES = (counting, sums, permissions, archives, squeeze, configuration, renames)
 WORK = {archetype: shapes for family in FAMILIES for archetype, shapes in family.SHAPES.items()}
 BLOCKED = blocked.SHAPES
 SHAPES: list[tuple[str, Shape]] = [
@@ -26,6 +27,8 @@ SHAPES: list[tuple[str, Shape]] = [
     for shape in shapes
 ]
 SEEDS = 25
+RUN = 8  # words in a row that no instruction shares with a directive
+FRAMES = 7  # instruction frames of a shape
 PROGRAMS = {
     "zstd": "zstd",
     "lz4": "lz4",
@@ -85,6 +88,46 @@ def test_no_instruction_shares_a_sentence_frame_with_a_directive() -> None:
     directives = {frame for unit in units for frame in frames(unit.directive)}
     instructions = {frame for unit in units for frame in frames(unit.instruction)}
     assert not directives & instructions
+
+
+def runs_of(text: str) -> set[str]:
+    """Every run of RUN words in a text, names and numbers masked, case and punctuation aside."""
+    words = [bare for word in masked(text).lower().split() if (bare := word.strip(".,;:?!()"))]
+    return {" ".join(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
+
+
+@cache
+def every_shape_s_units(draws: int) -> dict[str, list[Unit]]:
+    """`draws` units of each shape there is, every other one with awkward names."""
+    return {
+        f"{archetype}/{shape.__name__}": [drawn(shape, seed, awkward=seed % 2 == 1) for seed in range(draws)]
+        for table in (templates.SHAPES, templates.DOABLE)
+        for archetype, shapes in table.items()
+        for shape in shapes
+    }
+
+
+def test_no_instruction_shares_a_run_of_eight_words_with_any_directive() -> None:
+    units = every_shape_s_units(30)
+    told = {run for made in units.values() for unit in made for run in runs_of(unit.directive)}
+    shared = {
+        (name, unit.instruction): sorted(runs_of(unit.instruction) & told)
+        for name, made in units.items()
+        for unit in made
+        if not told.isdisjoint(runs_of(unit.instruction))
+    }
+    assert shared == {}
+
+
+def test_every_shape_has_seven_instruction_frames() -> None:
+    frames = {name: {masked(unit.instruction) for unit in made} for name, made in every_shape_s_units(100).items()}
+    assert {name: len(found) for name, found in frames.items() if len(found) < FRAMES} == {}
+
+
+def test_a_run_of_eight_words_that_a_directive_has_is_seen_whatever_its_names_and_case() -> None:
+    told = runs_of("Count the lines of amber.txt that contain basin and write the number to cedar.txt.")
+    assert runs_of("Please, count the lines of delta.txt that contain ochre.") & told
+    assert not runs_of("Please, count the lines in delta.txt that contain ochre.") & told
 
 
 def test_the_doable_work_of_blocked_archetypes_is_asked_for_nowhere_else() -> None:
