@@ -23,13 +23,28 @@ from templates import (
     permissions,
     renames,
     search,
+    squeeze,
+    sums,
     tables,
     text,
 )  # fmt: skip
 from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
-_FAMILIES = (files, search, text, tables, counting, permissions, archives, configuration, renames, blocked)
+_FAMILIES = (
+    files,
+    search,
+    text,
+    tables,
+    counting,
+    sums,
+    permissions,
+    archives,
+    squeeze,
+    configuration,
+    renames,
+    blocked,
+)
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()
 }

@@ -1,4 +1,4 @@
-"""Shape the archive archetypes: pack files, unpack an archive, compress and decompress single files.
+"""Shape the archive archetypes: pack files, unpack an archive.
 
     from templates.archives import SHAPES
 
@@ -11,15 +11,11 @@ of every member and by its end: nothing may follow. Only plain files are packed,
 """
 
 import base64
-import bz2
 import gzip
 import io
-import lzma
 import shlex
-import struct
 import tarfile
 import zipfile
-import zlib
 
 from schema import HOME, Fixture, sha256
 from templates.world import Names, Shape, Unit, directory, fixture, listed, quote, shown, text_of
@@ -76,17 +72,6 @@ def _whole_gzip(path: str) -> str:
     return f'gunzip -t < {file} && [ "$({last})" -eq "$(zcat < {file} | wc -c)" ]'
 
 
-def holds_data(path: str, text: str) -> list[str]:
-    """Checks that a gzip file holds this text, and nothing behind its end."""
-    file, content = quote(path), text.encode()
-    trailer = struct.pack("<II", zlib.crc32(content), len(content))
-    return [
-        f"[ -f {file} ] && [ ! -L {file} ]",
-        f'gunzip -t < {file} && [ "$(zcat < {file} | sha256sum)" = "{sha256(content)}  -" ]',
-        f'[ "$(tail -c 8 {file} | sha256sum)" = "{sha256(trailer)}  -" ]',
-    ]
-
-
 def _contents(names: Names, count: int, ext: str | None = None) -> dict[str, str]:
     """`count` plain file names with their texts, sorted by name."""
     files = [names.file(ext or names.pick(["txt", "log", "md", "csv"]), plain=True) for _ in range(count)]
@@ -98,7 +83,7 @@ def _below(place: str, members: dict[str, str]) -> dict[str, str]:
     return {f"{place}/{name}": text for name, text in members.items()}
 
 
-def _files(members: dict[str, str]) -> list[Fixture]:
+def text_files(members: dict[str, str]) -> list[Fixture]:
     """The members as files of the world."""
     return [fixture(name, text) for name, text in members.items()]
 
@@ -109,7 +94,7 @@ def _pack_named(names: Names) -> Unit:
     kind, flags = ("gzip-compressed tar archive", "-czf") if zipped else ("tar archive", "-cf")
     o, what = shown(out), listed(list(members))
     return Unit(
-        fixtures=_files(members),
+        fixtures=text_files(members),
         directive=names.pick(
             [
                 f"Pack {what} into the {kind} {o}.",
@@ -118,7 +103,17 @@ def _pack_named(names: Names) -> Unit:
             ]
         ),
         instruction=names.pick(
-            [f"I want {o} to be a {kind} with {what} in it.", f"{o} should be a {kind} that holds {what}."]
+            [
+                f"I want {o} to be a {kind} with {what} in it.",
+                f"{o} should be a {kind} that holds {what}.",
+                f"Create {o}, a {kind} with the members {what}.",
+                f"Could you bundle {what} in one {kind}? Name it {o}.",
+                f"The files {what} belong in one {kind} called {o}; leave the files themselves where they are.",
+                f"A {kind} by the name of {o} is needed; its members are {what}.",
+                f"Use tar to collect {what} in {o}{', compressed with gzip' if zipped else ', without compression'}.",
+                f"{what} must be archived together; the result, a {kind}, is called {o}.",
+                f"Save {what} as one {kind}, in the file {o}.",
+            ]
         ),
         solution=[f"tar {flags} {quote(out)} {' '.join(members)}"],
         after=[],
@@ -133,7 +128,7 @@ def _pack_by_extension(names: Names) -> Unit:
     kind, flags = ("gzip-compressed tar archive", "-czf") if zipped else ("tar archive", "-cf")
     o = shown(out)
     return Unit(
-        fixtures=[*_files(members), fixture(f"{place}/{names.file('bak')}", names.text())],
+        fixtures=[*text_files(members), fixture(f"{place}/{names.file('bak')}", names.text())],
         directive=names.pick(
             [
                 f"Pack every .{ext} file of {place} into the {kind} {o}, members named {place}/NAME.",
@@ -145,6 +140,17 @@ def _pack_by_extension(names: Names) -> Unit:
             [
                 f"I want all .{ext} files from {place} in one {kind}, {o}, stored as {place}/NAME.",
                 f"{o} should be a {kind} of whatever in {place} ends in .{ext}, directory name included.",
+                f"Collect the .{ext} files that lie in {place} in {o}, a {kind}; each member is called {place}/NAME.",
+                f"Bundle {place}/*.{ext} with tar{' and gzip' if zipped else ', uncompressed'}: the archive is {o},"
+                f" its members start with {place}/.",
+                f"Could you store the files of {place} with the extension .{ext} in one {kind}? Name it {o} and list"
+                f" the members as {place}/NAME.",
+                f"In {o}, a new {kind}, put the .{ext} files from the folder {place}, with the folder in each member's"
+                " name.",
+                f"The folder {place} has .{ext} files; create the {kind} {o} from them here, so that its names begin"
+                f" with {place}/.",
+                f"All files ending in .{ext} in {place} are to be archived in {o}. It is a {kind} whose entries read"
+                f" {place}/NAME.",
             ]
         ),
         solution=[f"tar {flags} {quote(out)} {place}/*.{ext}"],
@@ -158,7 +164,7 @@ def _pack_bare_names(names: Names) -> Unit:
     out, what = names.file("tar"), listed(list(members))
     o, inside = shown(out), " ".join(members)
     return Unit(
-        fixtures=_files(_below(place, members)),
+        fixtures=text_files(_below(place, members)),
         directive=names.pick(
             [
                 f"From the directory {place} pack {what} into the tar archive {o}; no {place}/ in the member names.",
@@ -170,6 +176,16 @@ def _pack_bare_names(names: Names) -> Unit:
             [
                 f"I want the files {what} from {place} in a tar archive {o}, stored under their bare names.",
                 f"{o} should be a tar archive listing only {what}, taken out of {place}.",
+                f"Create the tar archive {o} from {what} in {place}; its members are called by file name alone,"
+                f" without {place}/.",
+                f"In the folder {place} there are {what}. Bundle them in {o}, uncompressed tar, with no folder in"
+                " front of their names.",
+                f"Could you archive {what} from inside {place}? The tar file is called {o} and its listing shows only"
+                " file names.",
+                f"{o} is needed in the home directory: a tar file of {what} from {place}, members without any"
+                " directory part.",
+                f"Let tar change into {place} and store {what} from there in the archive {o} here.",
+                f"The files {what} lie in {place}; save them to the plain tar archive {o} as if they lay at the top.",
             ]
         ),
         solution=[f"tar -cf {quote(out)} -C {place} {inside}"],
@@ -184,7 +200,7 @@ def _pack_and_delete(names: Names) -> Unit:
     out = names.file("tgz")
     o = shown(out)
     return Unit(
-        fixtures=[*_files(members), fixture(f"{place}/{names.file('md')}", names.text())],
+        fixtures=[*text_files(members), fixture(f"{place}/{names.file('md')}", names.text())],
         directive=names.pick(
             [
                 f"Pack all .{ext} files of {place} into the gzip-compressed tar archive {o} as {place}/NAME, then"
@@ -198,6 +214,18 @@ def _pack_and_delete(names: Names) -> Unit:
             [
                 f"I want the .{ext} files of {place} moved to {o}, a gzip-compressed tar archive, as {place}/NAME.",
                 f"{o} should take over the .{ext} files of {place}: a gzip-compressed tar of them, the files gone.",
+                f"Bundle all {place}/*.{ext} in the compressed archive {o} (tar and gzip, members {place}/NAME) and"
+                " remove them once packed.",
+                f"First create {o}, a gzip-compressed tar of the .{ext} files in {place} with {place}/ in the member"
+                " names; then erase these files.",
+                f"Could you archive the .{ext} files of the folder {place} in {o}, tar with gzip, members"
+                f" {place}/NAME, and delete them on disk?",
+                f"The .{ext} files in {place} are to be kept only inside {o}, a gzip-compressed tar archive whose"
+                f" entries read {place}/NAME.",
+                f"Save the files of {place} that end in .{ext} to the .tgz archive {o} as {place}/NAME; afterwards"
+                f" remove these files from {place}.",
+                f"No .{ext} file should be left in {place}: they all go into the tar archive {o}, compressed with"
+                f" gzip, as {place}/NAME.",
             ]
         ),
         solution=[f"tar -czf {quote(out)} {place}/*.{ext}", f"rm {place}/*.{ext}"],
@@ -212,7 +240,7 @@ def _pack_into_directory(names: Names) -> Unit:
     out, (first, second) = f"{place}/{names.file('tar')}", list(members)
     o = shown(out)
     return Unit(
-        fixtures=_files(members),
+        fixtures=text_files(members),
         directive=names.pick(
             [
                 f"Make the directory {place} and in it the tar archive {o} of {first} and {second}.",
@@ -224,6 +252,15 @@ def _pack_into_directory(names: Names) -> Unit:
             [
                 f"I want a new directory {place} with a tar archive of {first} and {second} in it, named {o}.",
                 f"{o}, in a directory still to be made, should be a tar archive holding {first} and {second}.",
+                f"Create a folder {place}, then bundle {first} and {second} there in the uncompressed tar file {o}.",
+                f"Could you store {first} and {second} in one tar archive? It is called {o}, and its folder {place}"
+                " has to be made.",
+                f"A tar archive {o} with the members {first} and {second} is needed; first make {place} for it.",
+                f"The files {first} and {second} are to be archived with tar in {o}. There is no {place} yet, so"
+                " create it.",
+                f"{place} is a folder to create, and {o} a plain tar archive to put there; its members are {first} and"
+                f" {second}.",
+                f"Run mkdir for {place} and save {first} together with {second} in the tar file {o}.",
             ]
         ),
         solution=[f"mkdir {place}", f"tar -cf {quote(out)} {first} {second}"],
@@ -258,10 +295,17 @@ def _unpack_into(names: Names) -> Unit:
             [
                 f"I want everything from the {kind} {p} below {where} {place}.",
                 f"{place}, {where[4:]}, should hold what the {kind} {p} holds.",
+                f"Extract the {kind} {p}; its files go in {where} {place}.",
+                f"Everything in {p}, a {kind}, must be unpacked to {where} {place}.",
+                f"Could you unpack {p} for me? It is a {kind}, and its members belong in {where} {place}.",
+                f"In {where} {place}, expand the whole {kind} {p}.",
+                f"Use tar to take all members out of {p} and leave them in {where} {place}.",
+                f"The members of the {kind} {p} are wanted as files in {where} {place}.",
+                f"{'Use' if exists else 'Create'} the folder {place} for everything that is inside the {kind} {p}.",
             ]
         ),
         solution=[*([] if exists else [f"mkdir {place}"]), f"tar -x{z}f {quote(path)} -C {place}"],
-        after=[*([] if exists else [directory(place)]), *_files(_below(place, members))],
+        after=[*([] if exists else [directory(place)]), *text_files(_below(place, members))],
     )
 
 
@@ -284,12 +328,24 @@ def _unpack_here(names: Names) -> Unit:
             [
                 f"I want what the {kind} {p} holds, the directory {place}, in my home"
                 f"{', and the archive gone' if delete else ''}.",
-                f"The home directory should get {place} out of the {kind} {p}"
+                f"The home directory should get {place} from the {kind} {p}"
                 f"{', which can go afterwards' if delete else ''}.",
+                f"Expand the {kind} {p} where you are, in the home"
+                f" directory{'; remove the archive then' if delete else '; the archive stays'}.",
+                f"Could you extract all of {p} here at home? It is a"
+                f" {kind}{' and is not needed any more afterwards: delete it' if delete else ''}.",
+                f"Unpack {p} with tar in the current directory, which gets the folder"
+                f" {place}{'. Then erase the archive' if delete else ''}.",
+                f"Everything inside the {kind} {p} is wanted here as"
+                f" {place}/NAME{', after which the archive is removed' if delete else ''}.",
+                f"The files of {p}, a {kind}, must come out at home, below"
+                f" {place}{'; then remove the archive file' if delete else ''}.",
+                f"{'First extract' if delete else 'Extract'} the members of the {kind} {p} here, at"
+                f" home{'; second, delete it' if delete else ''}.",
             ]
         ),
         solution=[f"tar -x{z}f {quote(path)}", *([f"rm {quote(path)}"] if delete else [])],
-        after=_files(members),
+        after=text_files(members),
         removed=[path] if delete else [],
     )
 
@@ -311,6 +367,13 @@ def _unpack_one(names: Names) -> Unit:
             [
                 f"I want just {wanted} from the {kind} {p}, placed in {place}.",
                 f"{place} should get one member of the {kind} {p}, namely {wanted}.",
+                f"Extract the file {wanted}, and no other, from the {kind} {p}; it belongs in {place}.",
+                f"Only {wanted} is needed of what the {kind} {p} contains; put it in the folder {place}.",
+                f"Could you take {wanted} out of {p} and leave it in the directory {place}? {p} is a {kind} with other"
+                " members, too.",
+                f"In the directory {place}, restore {wanted} from the {kind} {p}, nothing else.",
+                f"Use tar to unpack one file of the {kind} {p}: {wanted}, to the directory {place}.",
+                f"The directory {place} needs {wanted}, which is a member of {p}, a {kind}; do not unpack the rest.",
             ]
         ),
         solution=[f"tar -x{z}f {quote(path)} -C {place} {wanted}"],
@@ -334,7 +397,15 @@ def _member_to_file(names: Names) -> Unit:
         instruction=names.pick(
             [
                 f"I want what {wanted} says inside the {kind} {p}, in a file called {o}.",
-                f"{o} should equal the member {wanted} of the {kind} {p}.",
+                f"{o} should equal {wanted} as it is in the {kind} {p}.",
+                f"Print the text of {wanted}, from inside the {kind} {p}, and redirect it to {o}.",
+                f"In the {kind} {p} there is a file {wanted}; its text is wanted as {o} here, and nothing else gets"
+                " unpacked.",
+                f"Could you copy the text of {wanted} from inside {p}, a {kind}, to {o}?",
+                f"Create {o} with the text of {wanted}, a member of the {kind} {p}.",
+                f"Take {wanted} from the {kind} {p} but call it {o}; no file {wanted} should be left here.",
+                f"The text of {wanted}, packed in {p} ({kind}), has to be in the new file {o}.",
+                f"Let tar print {wanted} from {p} and store what it prints in {o}.",
             ]
         ),
         solution=[f"tar -x{z}Of {quote(path)} {wanted} > {quote(out)}"],
@@ -359,10 +430,21 @@ def _list_members(names: Names) -> Unit:
             [
                 f"I want the {kind} {p} unpacked below {place} and a sorted list of its members in {o}.",
                 f"{o} should list the members of the {kind} {p} in order, and {place} should hold them.",
+                f"Put a sorted list of the members of {p}, a {kind}, in {o}; next extract all of them to the directory"
+                f" {place}.",
+                f"Which files are in the {kind} {p}? Write their sorted names to {o} and unpack them to the folder"
+                f" {place}.",
+                f"First {o}: the member names of the {kind} {p} in alphabetical order. Second, the members themselves:"
+                f" extract them to {place}.",
+                f"Use tar twice on {p}: store the listing, sorted, in {o} and expand the archive inside {place}.",
+                f"The names of all members of {p} ({kind}) belong in {o}, sorted, and the members themselves in"
+                f" {place}.",
+                f"Could you list the {kind} {p}, sort the names, save them as {o}, and then unpack the archive to the"
+                f" folder {place}?",
             ]
         ),
         solution=[f"tar -t{z}f {a} | sort > {quote(out)}", f"tar -x{z}f {a} -C {place}"],
-        after=[fixture(out, text_of(members)), *_files(_below(place, members))],
+        after=[fixture(out, text_of(members)), *text_files(_below(place, members))],
     )
 
 
@@ -382,210 +464,21 @@ def _unzip(names: Names) -> Unit:
             [
                 f"I want the files of the zip archive {shown(path)} to be in {place}.",
                 f"{place} should hold all that the zip archive {shown(path)} holds.",
+                f"Expand the zip file {shown(path)} in the folder {place}.",
+                f"Everything packed in {shown(path)} must be extracted with unzip; the target is {place}.",
+                f"Could you unpack {shown(path)} for me? It is a zip file whose members belong in the directory"
+                f" {place}.",
+                f"In the directory {place}, extract all members of the zip file {shown(path)}.",
+                f"Take the files out of {shown(path)}, which is a zip archive, and leave them in {place}.",
+                f"The members of the zip archive {shown(path)} are wanted as files in the folder {place}.",
             ]
         ),
         solution=[names.pick([f"unzip -q {quote(path)} -d {place}", f"unzip -q -d {place} {quote(path)}"])],
-        after=_files(_below(place, members)),
-    )
-
-
-def _compress(names: Names) -> Unit:
-    path, text = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1)), names.text(4, 8)
-    p = shown(path)
-    return Unit(
-        fixtures=[fixture(path, text)],
-        directive=names.pick(
-            [
-                f"Compress {p} with gzip; only {shown(path + '.gz')} stays.",
-                f"Gzip the file {p} in place.",
-                f"Replace {p} by its gzip-compressed form {shown(path + '.gz')}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {p} squeezed with gzip into {shown(path + '.gz')}, the plain file gone.",
-                f"{p} should be stored gzip-compressed, under its name with .gz.",
-            ]
-        ),
-        solution=[f"gzip {quote(path)}"],
-        after=[],
-        removed=[path],
-        checks=holds_data(path + ".gz", text),
-    )
-
-
-def _compress_copy(names: Names) -> Unit:
-    path, text = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1)), names.text(4, 8)
-    out = names.file("gz")
-    p, o = shown(path), shown(out)
-    return Unit(
-        fixtures=[fixture(path, text)],
-        directive=names.pick(
-            [
-                f"Write a gzip-compressed copy of {p} to {o} and keep {p}.",
-                f"Compress {p} with gzip into the new file {o}; the original stays.",
-                f"Save {p} gzip-compressed as {o} without touching {p} itself.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {o} to be {p} in gzip form, next to the plain file.",
-                f"{o} should hold the gzip data of {p}, which remains.",
-            ]
-        ),
-        solution=[names.pick([f"gzip -c {quote(path)} > {quote(out)}", f"gzip < {quote(path)} > {quote(out)}"])],
-        after=[],
-        checks=holds_data(out, text),
-    )
-
-
-def _compress_each(names: Names) -> Unit:
-    place, ext = names.directory(), names.pick(["log", "txt"])
-    files = {f"{place}/{names.file(ext)}": names.text(3, 6) for _ in range(names.number(2, 3))}
-    return Unit(
-        fixtures=[*_files(files), fixture(f"{place}/{names.file('md')}", names.text())],
-        directive=names.pick(
-            [
-                f"Compress every .{ext} file in {place} with gzip, each on its own.",
-                f"Gzip all .{ext} files of {place} one by one; other files stay.",
-                f"Replace each .{ext} file of {place} by its gzip-compressed form, NAME.{ext}.gz.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the .{ext} files below {place} squeezed with gzip, one .gz for each.",
-                f"Whatever in {place} ends in .{ext} should become a .{ext}.gz of its own.",
-            ]
-        ),
-        solution=[names.pick([f"gzip {place}/*.{ext}", f'for f in {place}/*.{ext}; do gzip "$f"; done'])],
-        after=[],
-        removed=list(files),
-        checks=[check for path, text in files.items() for check in holds_data(path + ".gz", text)],
-    )
-
-
-def _packed(names: Names, text: str) -> tuple[str, Fixture, str, str]:
-    """A compressed file: its name without the ending, fixture, ending, and the commands that undo it and show it."""
-    path = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1))
-    ext, data = names.pick(
-        [
-            (".gz", gzip.compress(text.encode(), mtime=0)),
-            (".gz", gzip.compress(text.encode(), mtime=0)),
-            (".bz2", bz2.compress(text.encode())),
-            (".xz", lzma.compress(text.encode(), check=lzma.CHECK_CRC32)),
-        ]
-    )
-    return path, binary(path + ext, data), ext, {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz"}[ext]
-
-
-def _decompress(names: Names) -> Unit:
-    text = names.text(4, 8)
-    path, entry, ext, undo = _packed(names, text)
-    p, c = shown(path), shown(path + ext)
-    return Unit(
-        fixtures=[entry],
-        directive=names.pick(
-            [
-                f"Decompress {c}; only {p} stays.",
-                f"Uncompress the file {c} in place.",
-                f"Turn {c} back into the plain file {p}.",
-            ]
-        ),
-        instruction=names.pick(
-            [f"I want {c} to be plain {p} again, the packed file gone.", f"{c} should give way to its plain form {p}."]
-        ),
-        solution=[f"{undo} {quote(path + ext)}"],
-        after=[fixture(path, text)],
-        removed=[path + ext],
-    )
-
-
-def _decompress_copy(names: Names) -> Unit:
-    text, out = names.text(4, 8), names.file("txt")
-    path, entry, ext, _ = _packed(names, text)
-    show = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat"}[ext]
-    c, o = shown(path + ext), shown(out)
-    return Unit(
-        fixtures=[entry],
-        directive=names.pick(
-            [
-                f"Decompress {c} into the new file {o} and keep {c}.",
-                f"Write the plain content of the compressed {c} to {o}; {c} stays.",
-                f"Save what {c} holds, uncompressed, as {o} without removing {c}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the text inside {c} in {o}, with the packed file left where it is.",
-                f"{o} should hold the plain form of {c}, which remains packed.",
-            ]
-        ),
-        solution=[f"{show} {quote(path + ext)} > {quote(out)}"],
-        after=[fixture(out, text)],
-    )
-
-
-def _decompress_each(names: Names) -> Unit:
-    place, ext = names.directory(), names.pick(["log", "txt"])
-    files = {f"{place}/{names.file(ext)}": names.text(3, 6) for _ in range(names.number(2, 3))}
-    return Unit(
-        fixtures=[binary(path + ".gz", gzip.compress(text.encode(), mtime=0)) for path, text in files.items()],
-        directive=names.pick(
-            [
-                f"Decompress every .gz file in {place} in place.",
-                f"Gunzip all files of {place} that end in .gz.",
-                f"Replace each .gz file of {place} by its plain form, without .gz.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want no .gz files in {place} any more but what was inside them.",
-                f"Each .gz in {place} should turn into the file it was made from.",
-            ]
-        ),
-        solution=[names.pick([f"gunzip {place}/*.gz", f'for f in {place}/*.gz; do gunzip "$f"; done'])],
-        after=_files(files),
-        removed=[path + ".gz" for path in files],
-    )
-
-
-def _search_packed(names: Names) -> Unit:
-    path, out, word = names.path("log.gz", names.number(0, 1)), names.file("txt"), names.word()
-    lines = names.lines(names.number(5, 8))
-    hits = sorted(names.rng.sample(range(len(lines)), names.number(2, 3)))
-    for index in hits:
-        lines[index] = f"{lines[index]} {word}"
-    p, o = shown(path), shown(out)
-    return Unit(
-        fixtures=[binary(path, gzip.compress(text_of(lines).encode(), mtime=0))],
-        directive=names.pick(
-            [
-                f"From the gzip-compressed {p} save the lines with {word} in {o}; {p} stays as it is.",
-                f"Read {p} without unpacking it on disk and write its lines that contain {word} to {o}.",
-                f"Look through the compressed file {p} for {word} and store the matching lines in {o}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the lines mentioning {word} of the compressed {p} in {o}.",
-                f"{o} should list the lines with {word} that the gzip file {p} holds.",
-            ]
-        ),
-        solution=[f"zcat {quote(path)} | grep {word} > {quote(out)}"],
-        after=[fixture(out, text_of(line for line in lines if word in line))],
+        after=text_files(_below(place, members)),
     )
 
 
 SHAPES: dict[str, list[Shape]] = {
     "pack_archive": [_pack_named, _pack_by_extension, _pack_bare_names, _pack_and_delete, _pack_into_directory],
     "unpack_archive": [_unpack_into, _unpack_here, _unpack_one, _member_to_file, _list_members, _unzip],
-    "squeeze_files": [
-        _compress,
-        _compress_copy,
-        _compress_each,
-        _decompress,
-        _decompress_copy,
-        _decompress_each,
-        _search_packed,
-    ],
 }

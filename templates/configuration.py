@@ -74,6 +74,13 @@ def _set_value(names: Names) -> Unit:
             [
                 f"I want '{key}{separator}{new}' in {s} where {key} has another value now.",
                 f"{s} should say '{key}{separator}{new}' for the key it already has.",
+                f"Replace the value of {key} in {s} so that its line is '{key}{separator}{new}'.",
+                f"Could you change {key} to {new} in the file {s}? Keep the form '{key}{separator}{new}'.",
+                f"The file {s} has {key} at {old}. It should be {new}, as in '{key}{separator}{new}'.",
+                f"In {s} there is a line for {key}; its new value is {new}, so write '{key}{separator}{new}'.",
+                f"Edit {s}: the {key} line must say '{key}{separator}{new}', not '{key}{separator}{old}'.",
+                f"{key} must have the value {new} in {s}; the new line is '{key}{separator}{new}'.",
+                f"Update {key} in {s}: from '{key}{separator}{old}' to '{key}{separator}{new}'.",
             ]
         ),
         solution=[f"sed -i 's/^{key}{separator}.*/{key}{separator}{new}/' {quote(path)}"],
@@ -95,7 +102,18 @@ def _add_setting(names: Names) -> Unit:
                 f"Put one more line, '{line}', below the others in {s}.",
             ]
         ),
-        instruction=names.pick([f"I want {s} to end with '{line}'.", f"'{line}' should be the last line of {s}."]),
+        instruction=names.pick(
+            [
+                f"I want {s} to end with '{line}'.",
+                f"'{line}' should be the last line of {s}.",
+                f"Append '{line}' to the file {s}.",
+                f"The file {s} needs another setting, '{line}', after all the lines that it has.",
+                f"Could you add '{line}' to {s}? It belongs on a line of its own at the end.",
+                f"After the last line of {s} write one more: '{line}'.",
+                f"Extend {s} by the setting '{line}' at its end and leave the rest as it is.",
+                f"'{line}' is missing from {s}; add it as the last line.",
+            ]
+        ),
         solution=[f"echo '{line}' >> {quote(path)}"],
         after=[fixture(path, text_of([*_lines(settings), line]))],
     )
@@ -121,6 +139,12 @@ def _change_and_add(names: Names) -> Unit:
             [
                 f"I want {s} to say {key}={new}, with '{line}' at its end as a new setting.",
                 f"{s} should have {key} at {new} and close with '{line}'.",
+                f"In {s} change the value of {key} to {new}; after the last line, add '{line}'.",
+                f"Edit {s} twice: first {key} gets the value {new}, second '{line}' goes below all other lines.",
+                f"Could you put {key} to {new} in the file {s} and write '{line}' at its end?",
+                f"The {key} line of {s} should read {key}={new}, and behind the last line comes another: '{line}'.",
+                f"Append '{line}' to {s}, where moreover the value of {key} has to become {new}.",
+                f"Update {s}: {key}={new} in place of the old value, and the new setting '{line}' at the end.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {quote(path)}", f"echo '{line}' >> {quote(path)}"],
@@ -147,6 +171,12 @@ def _set_two(names: Names) -> Unit:
             [
                 f"I want {first} at {one} and {second} at {two} in {s}.",
                 f"{s} should have the values {one} for {first} and {two} for {second}.",
+                f"Change two settings in {s}: {first} must be {one} and {second} must be {two}.",
+                f"Could you give {first} the value {one} and {second} the value {two} in {s}?",
+                f"The file {s} should read {first}={one} and {second}={two}; no other line changes.",
+                f"Update {s}, where {first} is to be {one} from now on, and {second} is to be {two}.",
+                f"Replace the values of {first} and {second} in {s} by {one} and {two}, in this order.",
+                f"Edit the lines of {first} and {second} in {s} so that they say {first}={one} and {second}={two}.",
             ]
         ),
         solution=[
@@ -179,6 +209,12 @@ def _set_in_section(names: Names) -> Unit:
             [
                 f"I want {key} to be {new} under [{chosen}] in {s} and unchanged elsewhere.",
                 f"The section [{chosen}] of {s} should say {key}={new}, no other section.",
+                f"Edit {s}: below the head [{chosen}] the value of {key} becomes {new}; all else stays.",
+                f"Could you change {key} to {new} in the [{chosen}] section of {s} and leave the {key} of the others?",
+                f"The file {s} has {key} in each section. In [{chosen}], and only there, it must be {new}.",
+                f"For the section [{chosen}] alone, replace the value of {key} in {s} by {new}.",
+                f"Under [{chosen}] in {s} write {key}={new} in place of {key}={old}; leave other sections alone.",
+                f"{key} should get the value {new} within [{chosen}] of the file {s}; other sections stay the same.",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^\[/ s/^{key}=.*/{key}={new}/' {quote(path)}"],
@@ -212,6 +248,12 @@ def _uncomment(names: Names) -> Unit:
             [
                 f"I want '{key}={value}' as a live line in {s}, not '#{key}={old}'.",
                 f"{s} should have {key}={value} in force, which is behind a # now.",
+                f"In {s} the line '#{key}={old}' must become '{key}={value}'.",
+                f"Enable the setting {key} in {s}: remove the leading # {to}.",
+                f"Could you uncomment {key} in the file {s} {to}?",
+                f"Replace '#{key}={old}' in {s} by the active line '{key}={value}'.",
+                f"Edit {s} so that {key} is no comment any more but reads '{key}={value}'.",
+                f"The line of {key} in {s} begins with #; delete this # {to}.",
             ]
         ),
         solution=[f"sed -i '{solution}' {quote(path)}"],
@@ -241,6 +283,12 @@ def _set_in_all(names: Names) -> Unit:
             [
                 f"I want {key}={new} in each of the .{ext} files below {place}.",
                 f"Every .{ext} file in {place} should give {key} the value {new}.",
+                f"Replace the value of {key} by {new} in all .{ext} files of the folder {place}.",
+                f"Could you change {key}={old} to {key}={new} in each file that matches {place}/*.{ext}?",
+                f"The .{ext} files in the directory {place} have {key} at {old}; it must be {new} in all of them.",
+                f"Edit {place}/*.{ext} so that the {key} line of each file reads {key}={new}.",
+                f"{key} should be {new} in every file in {place} with the extension .{ext}.",
+                f"Go through the folder {place} and update {key} to {new} in its .{ext} files.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {place}/*.{ext}"],
@@ -267,7 +315,16 @@ def _export_variable(names: Names) -> Unit:
             ]
         ),
         instruction=names.pick(
-            [f"I want {s} to export {name} as {new}.", f"{s} should say 'export {name}={new}' instead of what it says."]
+            [
+                f"I want {s} to export {name} as {new}.",
+                f"{s} should say 'export {name}={new}' instead of what it says.",
+                f"Give the variable {name} in {s} the new value {new}; its line still begins with export.",
+                f"Could you change the value that {s} exports for {name} to {new}?",
+                f"Replace the value of {name} in {s}, so that the line reads 'export {name}={new}'.",
+                f"The file {s} exports several variables. For {name} the value should be {new}.",
+                f"Update {name} to {new} in the exports of {s} and leave the other variables.",
+                f"In {s} there is an export of {name}; write {new} behind its equals sign.",
+            ]
         ),
         solution=[f"sed -i 's/^export {name}=.*/export {name}={new}/' {quote(path)}"],
         after=[fixture(path, text_of(wanted))],
@@ -287,7 +344,19 @@ def _delete_setting(names: Names) -> Unit:
                 f"Take {key} out of {s}, the whole line.",
             ]
         ),
-        instruction=names.pick([f"I want no {key} line in {s} any more.", f"{s} should not mention {key}."]),
+        instruction=names.pick(
+            [
+                f"I want no {key} line in {s} any more.",
+                f"{s} should not mention {key}.",
+                f"In {s}, delete the line of {key} and leave all other lines.",
+                f"Could you remove {key} and its value from the file {s}?",
+                f"The setting {key} is not needed in {s} any more, so drop its line.",
+                f"Edit {s} so that {key} is no longer set there; the line goes away.",
+                f"The line that begins with {key}= must be gone from {s}, and the rest stays.",
+                f"Erase '{key}={settings[key]}' from {s}.",
+                f"Keep every line of {s} but the one for {key}.",
+            ]
+        ),
         solution=[f"sed -i '/^{key}=/d' {quote(path)}"],
         after=[
             fixture(path, text_of(_lines({name: settings[name] for name in keys if name != key}))),
@@ -314,6 +383,12 @@ def _comment_out(names: Names) -> Unit:
             [
                 f"I want a # directly before {what} in {s}, so that it is off.",
                 f"{s} should have {what} commented, as # plus the old line.",
+                f"Disable {what} in the file {s}: begin each such line with #.",
+                f"Could you turn off {what} in {s}? Put # in front of the line and leave its text.",
+                f"In {s} the lines that set {what} must begin with #, with no space after it.",
+                f"Edit {s}: add a # to the front of the line for {what}, nothing else changes.",
+                f"Make comments of the lines in {s} that set {what}: # and then the line as it was.",
+                f"{what} should be switched off in {s}: do not delete the line, write # before it.",
             ]
         ),
         solution=[f"sed -i 's/^{keys[index]}=/#{keys[index]}=/' {quote(path)}" for index in chosen],
@@ -344,7 +419,17 @@ def _delete_comments(names: Names) -> Unit:
             ]
         ),
         instruction=names.pick(
-            [f"I want {s} without the lines that start with #.", f"No # line should be left in {s}."]
+            [
+                f"I want {s} without the lines that start with #.",
+                f"No # line should be left in {s}.",
+                f"In {s}, delete all lines with # at the start and leave the others.",
+                f"Could you remove the comments from the file {s}? They are lines starting with #.",
+                f"The lines of {s} that start with # are comments and not needed: drop them.",
+                f"Edit {s} so that only its settings are left and no line begins with #.",
+                f"Erase the comment lines in {s}; each of them has a # as its first character.",
+                f"Keep just those lines of {s} that do not start with #.",
+                f"All comments must be gone from {s}, that is, each line with a leading #.",
+            ]
         ),
         solution=[f"sed -i '/^#/d' {quote(path)}"],
         after=[fixture(path, text_of(plain))],
@@ -368,6 +453,13 @@ def _save_without_comments(names: Names) -> Unit:
             [
                 f"I want the settings of {s}, no # lines, in a file of their own: {o}.",
                 f"{o} should repeat {s} but for the # lines.",
+                f"Copy {s} to {o}, but leave out the lines with # at the start.",
+                f"Could you put {s} without its comments into the new file {o}? A comment starts with #.",
+                f"In {o} store all lines of {s} except those that begin with #.",
+                f"Filter the # lines out of {s} and keep what is left as {o}; {s} itself is not changed.",
+                f"The settings of {s} are wanted in {o}, without any comment line, which is one starting with #.",
+                f"Create {o} from the lines of {s} that have no # at the start.",
+                f"From {s} take every line that is not a comment (no # in front) and write it to {o}.",
             ]
         ),
         solution=[
@@ -385,6 +477,7 @@ def _delete_empty_lines(names: Names) -> Unit:
     both = names.rng.random() < 0.5
     kept = plain if both else [line for line in lines if line]
     what = "comment lines (starting with #) and empty lines" if both else "empty lines"
+    gone = "lines that are empty or start with #" if both else "empty lines"
     s, f = shown(path), quote(path)
     return Unit(
         fixtures=[fixture(path, text_of(lines))],
@@ -395,7 +488,19 @@ def _delete_empty_lines(names: Names) -> Unit:
                 f"Remove the {what} of {s} and nothing else.",
             ]
         ),
-        instruction=names.pick([f"I want {s} free of {what}.", f"{s} should have no {what}."]),
+        instruction=names.pick(
+            [
+                f"I want {s} free of {gone}.",
+                f"{s} should have no {gone}.",
+                f"Could you remove the {gone} from the file {s}?",
+                f"In {s}, the {gone} must go, and the others stay.",
+                f"Erase the {gone} in {s}, changing nothing else.",
+                f"In {s} there are {gone}: delete these and nothing more.",
+                f"Edit {s} so that no {gone} are left.",
+                f"Keep only the lines of {s} that are"
+                f" {'neither empty nor comments with # at the start' if both else 'not empty'}.",
+            ]
+        ),
         solution=[*([f"sed -i '/^#/d' {f}"] if both else []), f"sed -i '/^$/d' {f}"],
         after=[fixture(path, text_of(kept))],
     )
@@ -419,6 +524,12 @@ def _delete_section(names: Names) -> Unit:
             [
                 f"I want {s} without the part headed [{chosen}] and the empty line closing it.",
                 f"{s} should lose [{chosen}], down to the next empty line.",
+                f"Edit {s} so that [{chosen}] is gone: head, settings and the blank line behind them.",
+                f"Could you remove everything from [{chosen}] to the following empty line in the file {s}?",
+                f"The section headed [{chosen}] is not needed in {s}; erase it together with its closing empty line.",
+                f"In {s}, delete the lines from [{chosen}] down to the next blank one, including both.",
+                f"Keep all sections of {s} but [{chosen}], which goes with the empty line at its end.",
+                f"Take [{chosen}] out of {s}: the head, the keys under it, and one blank line.",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^$/d' {quote(path)}"],
@@ -447,6 +558,12 @@ def _trim_all(names: Names) -> Unit:
             [
                 f"I want {key} {noun} in each .{ext} file below {place}.",
                 f"Every .{ext} file in {place} should have its {key} line {noun}.",
+                f"Edit all .{ext} files in the folder {place} so that {key} is {noun}.",
+                f"Could you have the {key} line {noun} in each file that matches {place}/*.{ext}?",
+                f"The setting {key} must be {noun} in the files of {place} that end in .{ext}.",
+                f"Go through the .{ext} files of the directory {place} and have the {key} line {noun}.",
+                f"Every file in {place} with the extension .{ext} needs its {key} line {noun}.",
+                f"Have the line that begins with {key}= {noun} wherever a .{ext} file in {place} has it.",
             ]
         ),
         solution=[f"sed -i '{script}' {place}/*.{ext}"],

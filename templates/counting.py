@@ -1,4 +1,4 @@
-"""Shape the counting archetypes: count things, add up a column, rank values by how often they occur.
+"""Shape the counting archetypes: count things, rank values by how often they occur.
 
     from templates.counting import SHAPES
 
@@ -16,7 +16,7 @@ from schema import Fixture
 from templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
 
 
-def _report(
+def report(
     names: Names,
     sources: Sequence[Fixture],
     answer: tuple[str, str],
@@ -39,7 +39,7 @@ def _lines_of_file(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
     lines = names.lines(names.number(4, 12))
     f, s, o = quote(source), shown(source), shown(out)
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, f"{len(lines)}\n"),
@@ -52,6 +52,13 @@ def _lines_of_file(names: Names) -> Unit:
         others=[
             f"{o} should hold the number of lines of {s}.",
             f"I need the line count of {s}, only the number, in a file named {o}.",
+            f"Write the number of lines in the file {s} to {o}, with nothing but the number.",
+            f"Could you count how many lines are in {s}? The number alone belongs in {o}.",
+            f"In {o} put the length of {s} in lines, as a number without a name.",
+            f"Use wc to get the lines of {s} and store only the count as {o}.",
+            f"Create {o} with one number in it: how many lines there are in {s}.",
+            f"The file {s} must be counted line by line, and the bare count written to {o}.",
+            f"Find the number of lines of {s}; {o} gets that number and no file name.",
         ],
         solution=[names.pick([f"wc -l < {f} > {quote(out)}", f"cat {f} | wc -l > {quote(out)}"])],
     )
@@ -64,7 +71,7 @@ def _words_of_file(names: Names) -> Unit:
         [("words", "-w", sum(len(line.split()) for line in lines)), ("bytes", "-c", len(text_of(lines)))]
     )
     s, o = shown(source), shown(out)
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, f"{count}\n"),
@@ -76,6 +83,13 @@ def _words_of_file(names: Names) -> Unit:
         others=[
             f"{o} should hold the number of {unit} of {s}.",
             f"I need to know how many {unit} {s} has, as one number in {o}.",
+            f"Write the number of {unit} in the file {s} to {o}, with nothing but the number.",
+            f"Could you count the {unit} in {s}? The number alone belongs in {o}.",
+            f"In {o} put the length of {s} in {unit}, as a number without a name.",
+            f"Use wc to get the {unit} of {s} and store only the count as {o}.",
+            f"Create {o} with one number in it, which tells how many {unit} there are in {s}.",
+            f"The {unit} of {s} must be counted and the bare count written to {o}.",
+            f"Find the number of {unit} of {s}; {o} gets that number and no file name.",
         ],
         solution=[f"wc {flag} < {quote(source)} > {quote(out)}"],
     )
@@ -87,7 +101,7 @@ def _files_by_extension(names: Names) -> Unit:
     count = names.number(2, 5)
     paths = [f"{place}/{names.file(wanted)}" for _ in range(count)]
     paths += [f"{place}/{names.file(other)}" for _ in range(names.number(1, 3))]
-    return _report(
+    return report(
         names,
         [fixture(path, names.text(1, 2)) for path in names.rng.sample(paths, len(paths))],
         (out, f"{count}\n"),
@@ -99,6 +113,13 @@ def _files_by_extension(names: Names) -> Unit:
         others=[
             f"{shown(out)} should say, as a number, how many .{wanted} files there are in {place}.",
             f"For {shown(out)} I need the count of the .{wanted} files below {place}.",
+            f"Count the .{wanted} files in the folder {place} and store just the count as {shown(out)}.",
+            f"Could you count {place}/*.{wanted} and put the number of files in {shown(out)}?",
+            f"In {shown(out)} write one number: how many files of the directory {place} have the extension .{wanted}.",
+            f"The number of files ending in .{wanted} in the folder {place} must be saved as {shown(out)}.",
+            f"List the .{wanted} files of {place}, count them, and keep the number in {shown(out)}.",
+            f"Create {shown(out)} with the count of files in {place} whose names end in .{wanted}.",
+            f"The folder {place} has files of several kinds; write to {shown(out)} how many are .{wanted} files.",
         ],
         solution=[
             names.pick(
@@ -120,7 +141,7 @@ def _matching_lines(names: Names) -> Unit:
     contain = names.rng.random() < 0.6
     count, flags = (hits, "-c") if contain else (len(lines) - hits, names.pick(["-vc", "-v -c"]))
     verb = "contain" if contain else "do not contain"
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, f"{count}\n"),
@@ -132,6 +153,14 @@ def _matching_lines(names: Names) -> Unit:
         others=[
             f"{shown(out)} should hold the number of lines in {shown(source)} that {verb} {word}.",
             f"I need a count of the lines that {verb} {word}, taken from {shown(source)}, in {shown(out)}.",
+            f"Write the number of lines in {shown(source)} that {verb} {word} to {shown(out)}.",
+            f"Could you count, in {shown(source)}, the lines that {verb} {word}? Put the number alone in {shown(out)}.",
+            f"In {shown(out)} store one number: how many of the lines in {shown(source)} {verb} {word}.",
+            f"Some lines of {shown(source)} {verb} {word}. Save just their number as {shown(out)}.",
+            f"Use grep to count which lines of {shown(source)} {verb} {word}; the count belongs in {shown(out)}.",
+            f"Create {shown(out)} with the bare count of lines that {verb} {word} in the file {shown(source)}.",
+            f"The lines {'with' if contain else 'without'} {word} in {shown(source)} must be counted, and the number"
+            f" saved as {shown(out)}.",
         ],
         solution=[f"grep {flags} {word} {quote(source)} > {quote(out)}"],
     )
@@ -144,7 +173,7 @@ def _matches_in_directory(names: Names) -> Unit:
         lines[names.number(0, len(lines) - 1)] += f" {word}"
     count = sum(word in line for lines in texts for line in lines)
     ext = names.pick(["log", "txt"])
-    return _report(
+    return report(
         names,
         [fixture(f"{place}/{names.file(ext)}", text_of(lines)) for lines in texts],
         (out, f"{count}\n"),
@@ -156,6 +185,15 @@ def _matches_in_directory(names: Names) -> Unit:
         others=[
             f"The total of lines mentioning {word} over every .{ext} file in {place} belongs in {shown(out)}.",
             f"I need one number in {shown(out)}: the lines with {word} over all .{ext} files below {place}.",
+            f"Search all .{ext} files in {place} for {word} and write the total number of lines found to {shown(out)}.",
+            f"Could you count the lines that contain {word} in {place}/*.{ext}? Put one total in {shown(out)}.",
+            f"In {shown(out)} save how many lines with {word} the .{ext} files in the folder {place} have together.",
+            f"The lines with {word} in {place}/*.{ext} must be counted, all files together, and the number stored in"
+            f" {shown(out)}.",
+            f"Create {shown(out)} with one number, the count of lines in the .{ext} files of {place} that contain"
+            f" {word}.",
+            f"Join the .{ext} files of the directory {place}, count the lines with {word}, and keep the number in"
+            f" {shown(out)}.",
         ],
         solution=[f"cat {place}/*.{ext} | grep -c {word} > {quote(out)}"],
     )
@@ -167,7 +205,7 @@ def _lines_of_two_files(names: Names) -> Unit:
     if names.rng.random() < 0.5:
         one, two = two, one
     a, b, o = shown(first), shown(second), shown(out)
-    return _report(
+    return report(
         names,
         [fixture(first, text_of(names.lines(one))), fixture(second, text_of(names.lines(two)))],
         (out, f"{one}\n{two}\n"),
@@ -179,6 +217,13 @@ def _lines_of_two_files(names: Names) -> Unit:
         others=[
             f"{o} should hold two line counts, first that of {a}, next that of {b}.",
             f"I need to compare {a} with {b}: their line counts, one under the other, in {o}.",
+            f"Write two numbers to {o}: on line 1 how many lines {a} has, on line 2 how many {b} has.",
+            f"Could you count the lines in {a} and then in {b}, and put each number on a line of its own in {o}?",
+            f"In {o} store the number of lines of {a}; after it, on the next line, the number of lines of {b}.",
+            f"Use wc for {a} and for {b}; {o} gets both line counts, in that order and without file names.",
+            f"Create {o} with two lines, the line count of {a} and the line count of {b}.",
+            f"The files {a} and {b} must be counted line by line; save the count of {a} in {o} and append that of {b}.",
+            f"How long are {a} and {b}? Put their line counts in {o}, {a} first, one number a line.",
         ],
         solution=[f"wc -l < {quote(first)} > {quote(out)}", f"wc -l < {quote(second)} >> {quote(out)}"],
     )
@@ -192,7 +237,7 @@ def _empty_files(names: Names) -> Unit:
     entries = [fixture(path, "") for path in paths[:count]] + [
         fixture(path, names.text(1, 3)) for path in paths[count:]
     ]
-    return _report(
+    return report(
         names,
         entries,
         (out, f"{count}\n"),
@@ -204,6 +249,13 @@ def _empty_files(names: Names) -> Unit:
         others=[
             f"{shown(out)} should hold the number of files of size zero in the tree {place}.",
             f"I need the count of all empty files in the tree {place}, written to {shown(out)}.",
+            f"Write the number of files without any content in {place} and its subdirectories to {shown(out)}.",
+            f"Could you count the files of size zero in the whole tree {place}? Put the number in {shown(out)}.",
+            f"In {shown(out)} store how many empty files there are in {place}, at any depth.",
+            f"Use find to count all empty files in {place} and the folders in it; save the count as {shown(out)}.",
+            f"Create {shown(out)} with the count of files that are empty, in the directory {place} or deeper.",
+            f"The empty files in the tree {place} must be counted, and only their number written to {shown(out)}.",
+            f"How many files have size zero in {place} or its subdirectories? The number belongs in {shown(out)}.",
         ],
         solution=[f"find {place} -type f -size 0 | wc -l > {quote(out)}"],
     )
@@ -215,7 +267,7 @@ def _distinct_lines(names: Names) -> Unit:
     lines = values + [names.pick(values) for _ in range(names.number(2, 5))]
     names.rng.shuffle(lines)
     f = quote(source)
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, f"{len(values)}\n"),
@@ -227,182 +279,16 @@ def _distinct_lines(names: Names) -> Unit:
         others=[
             f"Repeats not counted, the number of lines in {shown(source)} belongs in {shown(out)}.",
             f"I need one number in {shown(out)}: how many values of {shown(source)} differ from each other.",
+            f"Write the number of different lines in the file {shown(source)} to {shown(out)}.",
+            f"Could you count the unique values in {shown(source)}? Put the number alone in {shown(out)}.",
+            f"In {shown(out)} store how many lines {shown(source)} has when every repeated line counts once.",
+            f"Sort {shown(source)}, drop the repeated lines, count what is left, and save that number as {shown(out)}.",
+            f"Create {shown(out)} with one number: how many distinct values occur in {shown(source)}.",
+            f"The different lines of {shown(source)} must be counted, and just the count saved in {shown(out)}.",
+            f"Some lines of {shown(source)} occur again and again. Count each only once and write the number to"
+            f" {shown(out)}.",
         ],
         solution=[names.pick([f"sort -u {f} | wc -l > {quote(out)}", f"sort {f} | uniq | wc -l > {quote(out)}"])],
-    )
-
-
-def _sum_of_column(names: Names) -> Unit:
-    source, out = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt")
-    keys, column = names.filler(names.number(4, 8)), names.number(2, 3)
-    rows = [(key, names.number(1, 90), names.number(1, 90)) for key in keys]
-    total = sum(row[column - 1] for row in rows)  # type: ignore[misc]
-    ordinal = {2: "second", 3: "third"}[column]
-    s, o = shown(source), shown(out)
-    return _report(
-        names,
-        [fixture(source, text_of(f"{a} {b} {c}" for a, b, c in rows))],
-        (out, f"{total}\n"),
-        asks=[
-            f"Add up column {column} of {s} (columns are separated by spaces) and write the sum to {o}.",
-            f"Sum the numbers in the {ordinal} column of {s}. Write only the total to {o}.",
-            f"Total the {ordinal} field of every line of {s} and save the number in {o}.",
-        ],
-        others=[
-            f"{o} should hold the sum over column {column} of {s}, whose columns are parted by spaces.",
-            f"I need the {ordinal} column of {s} added up in {o}.",
-        ],
-        solution=[f"awk '{{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
-    )
-
-
-def _sum_of_table(names: Names) -> Unit:
-    source, out = names.path("csv", names.number(0, 1)), names.file("txt")
-    column, title = names.number(2, 3), names.word()
-    header = ["name", names.word(), names.word()]
-    header[column - 1] = title
-    rows = [[key, f"{names.number(1, 60)}", f"{names.number(1, 60)}"] for key in names.filler(names.number(3, 7))]
-    total = sum(int(row[column - 1]) for row in rows)
-    lines = [",".join(row) for row in [header, *rows]]
-    s, o = shown(source), shown(out)
-    return _report(
-        names,
-        [fixture(source, text_of(lines))],
-        (out, f"{total}\n"),
-        asks=[
-            f"Add up column {column} ({title}) of the comma-separated {s}, header left out, and write the sum to {o}.",
-            f"{s} is comma-separated with a header line. Sum its column {column} and save the number in {o}.",
-            f"Skip the header of {s}, total the values of column {column}, and store the number in {o}.",
-        ],
-        others=[
-            f"The CSV table {s} has a header; {o} should hold the sum of field {column} below it.",
-            f"I need the values under {title}, which is column {column} of {s}, added up in {o}.",
-        ],
-        solution=[f"awk -F, 'NR>1 {{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
-    )
-
-
-def _sum_of_rows(names: Names) -> Unit:
-    source, out, key = names.path("log", names.number(0, 1)), names.file("txt"), names.word()
-    rows = [(key, names.number(1, 50)) for _ in range(names.number(2, 4))]
-    rows += [(other, names.number(1, 50)) for other in names.filler(names.number(2, 4))]
-    names.rng.shuffle(rows)
-    total = sum(number for name, number in rows if name == key)
-    s, o = shown(source), shown(out)
-    return _report(
-        names,
-        [fixture(source, text_of(f"{name} {number}" for name, number in rows))],
-        (out, f"{total}\n"),
-        asks=[
-            f"Add up the second column of {s} over the lines whose first column is {key}; write the sum to {o}.",
-            f"In {s}, sum the numbers that belong to {key}. Save the total in {o}.",
-            f"Each line of {s} has a name and a number. Write the total of {key} to {o}.",
-        ],
-        others=[
-            f"{o} should hold what {key} comes to when its numbers in {s} are added.",
-            f"I need only the rows of {s} for {key}, their second field summed, in {o}.",
-        ],
-        solution=[f"awk '$1==\"{key}\" {{s+=$2}} END {{print s}}' {quote(source)} > {quote(out)}"],
-    )
-
-
-def _sum_per_name(names: Names) -> Unit:
-    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    keys = names.filler(3)
-    rows = [(key, names.number(1, 40)) for key in keys] + [
-        (names.pick(keys), names.number(1, 40)) for _ in range(names.number(3, 5))
-    ]
-    names.rng.shuffle(rows)
-    totals = sorted((key, sum(number for name, number in rows if name == key)) for key in keys)
-    s, o = shown(source), shown(out)
-    return _report(
-        names,
-        [fixture(source, text_of(f"{name} {number}" for name, number in rows))],
-        (out, text_of(f"{name} {total}" for name, total in totals)),
-        asks=[
-            f"Add up the numbers of {s} per name and write lines of name and total, sorted by name, to {o}.",
-            f"Each line of {s} is a name and a number. Save the sum of every name, as 'name sum', sorted, in {o}.",
-            f"Group {s} by its first column, sum the second, and store the sorted lines 'name total' in {o}.",
-        ],
-        others=[
-            f"{o} should list each name of {s} with its total after a space, in alphabetical order.",
-            f"I need the totals by name from {s}, one 'name total' a line and sorted, in {o}.",
-        ],
-        solution=[f"awk '{{s[$1]+=$2}} END {{for (k in s) print k, s[k]}}' {quote(source)} | sort > {quote(out)}"],
-    )
-
-
-def _sum_of_files(names: Names) -> Unit:
-    place, out, ext = names.directory(), names.file("txt"), names.pick(["dat", "txt"])
-    columns = [[names.number(1, 80) for _ in range(names.number(2, 4))] for _ in range(names.number(2, 3))]
-    total = sum(map(sum, columns))
-    return _report(
-        names,
-        [fixture(f"{place}/{names.file(ext)}", text_of(map(str, numbers))) for numbers in columns],
-        (out, f"{total}\n"),
-        asks=[
-            f"The .{ext} files in {place} hold one number per line. Write the sum of all of them to {shown(out)}.",
-            f"Add up every number in the .{ext} files of {place} and save the one total in {shown(out)}.",
-            f"Sum all lines of all .{ext} files of {place}; the total goes to {shown(out)}.",
-        ],
-        others=[
-            f"{shown(out)} should hold the grand total of the numbers in {place}, .{ext} files only.",
-            f"I need all numbers from the .{ext} files in {place} added together in {shown(out)}.",
-        ],
-        solution=[f"cat {place}/*.{ext} | awk '{{s+=$1}} END {{print s}}' > {quote(out)}"],
-    )
-
-
-def _sum_of_products(names: Names) -> Unit:
-    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    rows = [(key, names.number(1, 9), names.number(2, 20)) for key in names.filler(names.number(3, 6))]
-    total = sum(count * price for _, count, price in rows)
-    s, o = shown(source), shown(out)
-    return _report(
-        names,
-        [fixture(source, text_of(f"{a} {b} {c}" for a, b, c in rows))],
-        (out, f"{total}\n"),
-        asks=[
-            f"Lines of {s} are item, count, price. Multiply count by price, add up all lines, write the sum to {o}.",
-            f"Multiply columns 2 and 3 of {s} line by line and save the sum of the products in {o}.",
-            f"Work out the value of the stock in {s} (name, pieces, price of a piece) and write the total to {o}.",
-        ],
-        others=[
-            f"{o} should hold the sum of column 2 times column 3 over all of {s}.",
-            f"I need the total price of everything in {s}, where fields 2 and 3 are count and price, in {o}.",
-        ],
-        solution=[f"awk '{{s+=$2*$3}} END {{print s}}' {quote(source)} > {quote(out)}"],
-    )
-
-
-def _with_total_line(names: Names) -> Unit:
-    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    rows = [(key, names.number(1, 70)) for key in names.filler(names.number(3, 6))]
-    lines = [f"{key} {number}" for key, number in rows]
-    total = sum(number for _, number in rows)
-    s, o = shown(source), shown(out)
-    return _report(
-        names,
-        [fixture(source, text_of(lines))],
-        (out, text_of([*lines, f"total {total}"])),
-        asks=[
-            f"Copy {s} to {o} and end {o} with a line 'total N' where N is the sum of the second column.",
-            f"Make {o}: all lines of {s}, then one more line, the word total and the sum of column 2.",
-            f"Write the lines of {s} to {o} and below them 'total' with the sum of their second column.",
-        ],
-        others=[
-            f"{o} should be {s} with a closing line that says total and gives the sum of field 2.",
-            f"I need {s} repeated in {o}, closed by a total line for its second column.",
-        ],
-        solution=names.pick(
-            [
-                [
-                    f"cp {quote(source)} {quote(out)}",
-                    f"awk '{{s+=$2}} END {{print \"total\", s}}' {quote(source)} >> {quote(out)}",
-                ],
-                [f"awk '{{print; s+=$2}} END {{print \"total\", s}}' {quote(source)} > {quote(out)}"],
-            ]
-        ),
     )
 
 
@@ -421,7 +307,7 @@ def _winner(names: Names) -> Unit:
     s, o = shown(source), shown(out)
     most = names.rng.random() < 0.7
     kind, flags, value = ("most", "-rn", ranking[0][0]) if most else ("least", "-n", ranking[-1][0])
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, f"{value}\n"),
@@ -433,6 +319,14 @@ def _winner(names: Names) -> Unit:
         others=[
             f"{o} should name the value that is {kind} common in {s}.",
             f"I need the {kind} frequent entry of {s}, only the entry, in {o}.",
+            f"Write to {o} the value that {s} has {kind} often, and not how often.",
+            f"Could you find the line that comes {kind} frequently in the file {s} and put it in {o}, without a"
+            " number?",
+            f"In {o} store only the {kind} common line of {s}.",
+            f"Which line of {s} is the {kind} frequent one? It alone belongs in {o}.",
+            f"Count how often each line of {s} occurs and save the {kind} frequent value, without the count, as {o}.",
+            f"Create {o} with one line: the value found {kind} often in {s}.",
+            f"The {kind} frequent line in {s} must be written to {o}, the count left out.",
         ],
         solution=[f"sort {quote(source)} | uniq -c | sort {flags} | head -n 1 | awk '{{print $2}}' > {quote(out)}"],
     )
@@ -443,7 +337,7 @@ def _top_values(names: Names) -> Unit:
     lines, ranking = _ranked(names, names.number(4, 5))
     top = names.number(2, 3)
     s, o = shown(source), shown(out)
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, text_of(f"{value} {count}" for value, count in ranking[:top])),
@@ -455,6 +349,18 @@ def _top_values(names: Names) -> Unit:
         others=[
             f"{o} should list the {top} commonest values of {s} with their counts behind them, highest first.",
             f"I need a top {top} of the values in {s}, 'value count' on each line, in {o}.",
+            f"Write to {o} the {top} values that occur most often in {s}, each with its count behind a space, largest"
+            " first.",
+            f"Could you find the {top} commonest lines in the file {s} and put them in {o} as 'value count', highest"
+            " count on top?",
+            f"In {o} store the {top} leaders of {s} by frequency, one 'value count' on each line.",
+            f"Which {top} lines come most often in {s}? Save them with their counts, 'value count', from high to low,"
+            f" as {o}.",
+            f"Count how often each line of {s} occurs and keep the {top} largest as lines 'value count', sorted from"
+            f" the top, in {o}.",
+            f"Create {o} with {top} lines, 'value count', for the most common values of {s}, the commonest first.",
+            f"The {top} most common values of {s}, with their counts after them, must be written to {o} in falling"
+            " order.",
         ],
         solution=[f"sort {quote(source)} | uniq -c | sort -rn | head -n {top} | awk '{{print $2, $1}}' > {quote(out)}"],
     )
@@ -472,7 +378,7 @@ def _rank_column(names: Names) -> Unit:
     cut = f"cut -d, -f{column}" if table else names.pick([f"awk '{{print ${column}}}'", f"cut -d' ' -f{column}"])
     kind = "comma-separated" if table else "space-separated"
     s, o = shown(source), shown(out)
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(separator.join(row) for row in rows))],
         (out, text_of(f"{value} {count}" for value, count in ranking)),
@@ -484,6 +390,17 @@ def _rank_column(names: Names) -> Unit:
         others=[
             f"{o} should give each value of column {column} in {s}, which is {kind}, with its count, highest on top.",
             f"I need a frequency table of the {kind} {s}, column {column}, 'value count' from high to low, in {o}.",
+            f"Write to {o} how often each value of column {column} occurs in the {kind} file {s}, as 'value count',"
+            " largest count first.",
+            f"Could you count the values in column {column} of {s}? It is {kind}; put lines 'value count' in {o}, from"
+            " high to low.",
+            f"In {o} store 'value count' for all values in field {column} of {s} ({kind}), the most common at the top.",
+            f"The file {s} is {kind}. Count the different values of its column {column} and list them as 'value count'"
+            f" in {o}, highest first.",
+            f"Take field {column} of the {kind} {s}, count each value, and save lines 'value count', sorted by falling"
+            f" count, as {o}.",
+            f"Create {o} with a line 'value count' for each value that column {column} of the {kind} {s} has, the"
+            " commonest first.",
         ],
         solution=[f"{cut} {quote(source)} | sort | uniq -c | sort -rn | awk '{{print $2, $1}}' > {quote(out)}"],
     )
@@ -498,7 +415,7 @@ def _repeated_lines(names: Names) -> Unit:
     more = names.rng.random() < 0.6
     phrase, flag, kept = ("more than once", "-d", repeated) if more else ("exactly once", "-u", single)
     s, o = shown(source), shown(out)
-    return _report(
+    return report(
         names,
         [fixture(source, text_of(lines))],
         (out, text_of(sorted(kept))),
@@ -510,6 +427,13 @@ def _repeated_lines(names: Names) -> Unit:
         others=[
             f"{o} should be a sorted list of what {s} contains {phrase}.",
             f"I need the entries found {phrase} in {s}, sorted, in {o}.",
+            f"Write a sorted list of the lines that are {phrase} in {s} to {o}, one line for each.",
+            f"Could you find the lines that {s} has {phrase} and put them, sorted, in {o}?",
+            f"In {o} store, sorted, each line that occurs {phrase} in the file {s}.",
+            f"Sort {s} and keep only those lines that are there {phrase}; {o} gets each of them one time.",
+            f"Create {o} with the values of {s} found {phrase}, in alphabetical order and without repeats.",
+            f"The lines that come {phrase} in {s} must be saved in sorted order as {o}, one copy of each.",
+            f"Some lines of {s} occur {phrase}. They belong in {o}, sorted and not repeated.",
         ],
         solution=[f"sort {quote(source)} | uniq {flag} > {quote(out)}"],
     )
@@ -519,7 +443,7 @@ def _ranking_and_winner(names: Names) -> Unit:
     source, ranks, out = names.path("log", names.number(0, 1)), names.file("txt"), names.file("txt")
     lines, ranking = _ranked(names, 3)
     s, r, o = shown(source), shown(ranks), shown(out)
-    unit = _report(
+    unit = report(
         names,
         [fixture(source, text_of(lines))],
         (ranks, text_of(f"{value} {count}" for value, count in ranking)),
@@ -531,6 +455,17 @@ def _ranking_and_winner(names: Names) -> Unit:
         others=[
             f"{r} should hold the frequency table of {s}, 'value count' from high to low, and {o} only its first line.",
             f"I need {s} tallied in {r}, most frequent first, with the winning 'value count' line again in {o}.",
+            f"Count how often each line of {s} occurs. Save lines 'value count', highest count first, as {r}, and the"
+            f" first of them as {o}.",
+            f"Could you write the ranking of the values in {s} to {r}, 'value count' from most to least, and its top"
+            f" line to {o}?",
+            f"In {r} list every value of {s} with its count, sorted by count from high to low; in {o} put only the top"
+            f" line of {r}.",
+            f"Make two files from {s}: {r} with a 'value count' line for each value, largest count first, and {o} with"
+            f" the first line of {r}.",
+            f"Sort the values of {s} by frequency and store 'value count' lines in {r}; copy the line on top to {o}.",
+            f"The values in {s} must be counted: all 'value count' lines go in {r}, the most frequent at the top, and"
+            f" that top line in {o}.",
         ],
         solution=[
             f"sort {quote(source)} | uniq -c | sort -rn | awk '{{print $2, $1}}' > {quote(ranks)}",
@@ -546,7 +481,7 @@ def _common_over_files(names: Names) -> Unit:
     lines, ranking = _ranked(names, 3)
     half = len(lines) // 2
     sources = [f"{place}/{names.file(ext)}" for _ in range(2)]
-    return _report(
+    return report(
         names,
         [fixture(sources[0], text_of(lines[:half])), fixture(sources[1], text_of(lines[half:]))],
         (out, f"{ranking[0][0]} {ranking[0][1]}\n"),
@@ -560,6 +495,18 @@ def _common_over_files(names: Names) -> Unit:
         others=[
             f"{shown(out)} should name the commonest line of the .{ext} files in {place} with the count behind it.",
             f"I need the top line over every .{ext} file in {place}, as 'line count', in {shown(out)}.",
+            f"Count the lines of {place}/*.{ext} together and write the most frequent one, a space and its count to"
+            f" {shown(out)}.",
+            f"Could you find the line that comes most often in the .{ext} files of {place}, and put 'line count' in"
+            f" {shown(out)}?",
+            f"In {shown(out)} store one line, 'line count', for the most common line in the .{ext} files of the folder"
+            f" {place} taken together.",
+            f"Join all .{ext} files in the directory {place}, find the most frequent line, and save it with its count"
+            f" behind as {shown(out)}.",
+            f"Create {shown(out)} with the most common line of {place}/*.{ext} and how often it occurs, in the form"
+            " 'line count'.",
+            f"The most frequent line over the .{ext} files in {place} must be written to {shown(out)}, followed by a"
+            " space and its count.",
         ],
         solution=[
             f"cat {place}/*.{ext} | sort | uniq -c | sort -rn | head -n 1 | awk '{{print $2, $1}}' > {quote(out)}"
@@ -577,15 +524,6 @@ SHAPES: dict[str, list[Shape]] = {
         _lines_of_two_files,
         _empty_files,
         _distinct_lines,
-    ],
-    "sum_column": [
-        _sum_of_column,
-        _sum_of_table,
-        _sum_of_rows,
-        _sum_per_name,
-        _sum_of_files,
-        _sum_of_products,
-        _with_total_line,
     ],
     "most_frequent": [
         _winner,

@@ -60,6 +60,13 @@ def _swap_extension(names: Names) -> Unit:
             [
                 f"I want the .{old} files below {place} to be called .{new}.",
                 f"Each .{old} file in {place} should carry the extension .{new}.",
+                f"Files in the folder {place} that end in .{old} must end in .{new}: rename them all.",
+                f"Give the .{old} files in {place} the extension .{new} and leave every other file as it is.",
+                f"Could you rename {place}/*.{old} so that they end in .{new}?",
+                f"The extension .{old} is wrong in {place}; it should be .{new} for all these files.",
+                f"Swap the ending .{old} for .{new} in all file names of the directory {place}.",
+                f"No name in {place} should end in .{old} any more, but in .{new}; the part before the dot stays.",
+                f"For each file of {place} with the extension .{old}, rename it to the same name with .{new}.",
             ]
         ),
         solution=[
@@ -92,6 +99,12 @@ def _strip_extension(names: Names) -> Unit:
             [
                 f"I want no .{old} at the end of any name in {place}, the rest of the name kept.",
                 f"Files in {place} that end in .{old} should lose that ending.",
+                f"Rename the files {place}/*.{old}: cut .{old} off and leave the rest of each name.",
+                f"The extension .{old} is not wanted in {place}; every file that has it gets its name without it.",
+                f"Could you drop .{old} from the file names in the folder {place}?",
+                f"In the directory {place}, files such as NAME.{old} should be called NAME.",
+                f"Every .{old} file in the folder {place} gets a shorter name, the one it has now minus .{old}.",
+                f"Remove the last extension, .{old}, of all names in {place} that end in it.",
             ]
         ),
         solution=[f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}"; done'],
@@ -119,6 +132,12 @@ def _append_extension(names: Names) -> Unit:
             [
                 f"I want .{new} behind the full name of each {what} below {place}.",
                 f"Each {what} in {place} should be called as now plus .{new}.",
+                f"Give every {what} in {place} a second ending, .{new}, behind the name that it has.",
+                f"Rename the files {place}/{pattern}: put .{new} after each full name.",
+                f"Could you add .{new} to the end of each {what} name in the directory {place}?",
+                f"In the folder {place}, NAME should be called NAME.{new}, for every {what}.",
+                f"The names of all {what}s in {place} must end in .{new}; the old name stays in front of it.",
+                f"Each {what} of the folder {place} is to be renamed: old name, then .{new}.",
             ]
         ),
         solution=[f'for f in {place}/{pattern}; do mv "$f" "$f.{new}"; done'],
@@ -140,7 +159,16 @@ def _two_named(names: Names) -> Unit:
             ]
         ),
         instruction=names.pick(
-            [f"I want {what} to end in .{new}.", f"{what} should each be called .{new}, no longer .{old}."]
+            [
+                f"I want {what} to end in .{new}.",
+                f"{what} should each be called .{new}, no longer .{old}.",
+                f"Two files, {what}, need another extension: .{new} in place of .{old}.",
+                f"Could you rename {what} so that they end in .{new}?",
+                f"For {what} swap the ending .{old} for .{new} in the name.",
+                f"The files {what} have the extension .{old} but should have .{new}; rename them.",
+                f"In the names of {what} put .{new} where .{old} stands now.",
+                f"{what} must lose the extension .{old} and get .{new} in its place.",
+            ]
         ),
         solution=[f"mv {quote(a)} {quote(b)}" for a, b in zip(files, after, strict=True)],
         after=[fixture(*item) for item in after.items()],
@@ -168,6 +196,12 @@ def _swap_in_subdirectories(names: Names) -> Unit:
             [
                 f"I want .{new} instead of .{old} on the files in each subdirectory of {place}.",
                 f"Files of type .{old} in directories below {place} should end in .{new}.",
+                f"Rename every .{old} file that lies in a folder inside {place}: its extension should be .{new}.",
+                f"Could you change the extension from .{old} to .{new} for {place}/*/*.{old}?",
+                f"One level down from {place}, in its subdirectories, files NAME.{old} are to be called NAME.{new}.",
+                f"All folders in {place} have .{old} files. Let these end in .{new} and stay in their folder.",
+                f"The files matching {place}/*/*.{old} need the extension .{new}; each stays in its subdirectory.",
+                f"Go through the subdirectories of {place} and give each .{old} file the extension .{new}.",
             ]
         ),
         solution=[f'for f in {place}/*/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done'],
@@ -191,6 +225,16 @@ def _swap_and_move(names: Names) -> Unit:
             [
                 f"I want what is .{old} in {place} to be .{new} in a directory {target} that has to be made.",
                 f"A new directory {target} should take the .{old} files of {place} under the extension .{new}.",
+                f"Create the folder {target}; the .{old} files in {place} go there, with .{new} for their extension.",
+                f"Could you rename {place}/*.{old} to end in .{new} and bring them to {target}? That directory has to"
+                " be made.",
+                f"In a new folder {target} put all files of {place} that end in .{old}, but let them end in .{new}.",
+                f"For every NAME.{old} in {place} there should be a {target}/NAME.{new} and no longer a NAME.{old};"
+                f" make {target} first.",
+                f"First rename the .{old} files in the folder {place} so that they end in .{new}; second, create"
+                f" {target} and put them there.",
+                f"The .{old} files do not stay in {place}: as .{new} files they belong in {target}, which does not"
+                " exist yet.",
             ]
         ),
         solution=names.pick(
@@ -236,6 +280,13 @@ def _add_prefix(names: Names) -> Unit:
             [
                 f"I want {prefix} in front of each .{ext} name below {place}.",
                 f"The .{ext} files in {place} should all be called {prefix} plus the name they have.",
+                f"Rename the files {place}/*.{ext}: each name gets {prefix} at its beginning.",
+                f"Could you add {prefix} to the front of every .{ext} file name in the folder {place}?",
+                f"In the directory {place}, a file NAME.{ext} should be called {prefix}NAME.{ext}.",
+                f"Every .{ext} file in {place} must have a name that starts with {prefix}, followed by the old one.",
+                f"Give all .{ext} files of the folder {place} the prefix {prefix} and leave the other files as they"
+                " are.",
+                f"Names of .{ext} files in {place} should begin with {prefix}; add it to each.",
             ]
         ),
         solution=[
@@ -269,6 +320,12 @@ def _strip_prefix(names: Names) -> Unit:
             [
                 f"I want the names in {place} without {prefix} at their start.",
                 f"Files in {place} that begin with {prefix} should lose just that.",
+                f"Rename {place}/{prefix}*: each file keeps only what comes after {prefix}.",
+                f"Could you drop {prefix} from the beginning of the file names in the folder {place}?",
+                f"In the directory {place}, a file such as {prefix}NAME should be called just NAME.",
+                f"Remove the leading {prefix} of all names in {place}; files without it stay as they are.",
+                f"The prefix {prefix} is not wanted any more: files of {place} that carry it get the rest of the name.",
+                f"Every file in the folder {place} called {prefix} and something must be renamed to the something.",
             ]
         ),
         solution=[
@@ -302,6 +359,13 @@ def _swap_prefix(names: Names) -> Unit:
             [
                 f"I want {new} where names in {place} now start with {old}.",
                 f"Whatever is called {old} and more in {place} should be called {new} and the same.",
+                f"Rename {place}/{old}*: each name should start with {new} where it has {old} now.",
+                f"Could you change the prefix of the {old} files in the folder {place} to {new}?",
+                f"In the directory {place}, a file such as {old}NAME should be called {new}NAME.",
+                f"The prefix {old} is wrong in {place}; put {new} at the front of these names in its place.",
+                f"Every file of the folder {place} with the prefix {old} gets the prefix {new} for it, the rest as"
+                " before.",
+                f"Files in {place} must not start with {old} any more but with {new}; what follows stays.",
             ]
         ),
         solution=[f'(cd {place} && for f in {old}*; do mv "$f" "{new}${{f#{old}}}"; done)'],
@@ -322,7 +386,16 @@ def _prefix_two_named(names: Names) -> Unit:
             ]
         ),
         instruction=names.pick(
-            [f"I want {what} to start with {prefix} from now on.", f"{what} should both get {prefix} in front."]
+            [
+                f"I want {what} to start with {prefix} from now on.",
+                f"{what} should both get {prefix} in front.",
+                f"Add the prefix {prefix} to the names of {what}.",
+                f"Could you rename {what} so that {prefix} stands in front of the old name?",
+                f"The two files {what} need names that begin with {prefix}, the old name behind it.",
+                f"For {what} the new name is {prefix} and then the name as it is now.",
+                f"Let the names of {what} start with {prefix}; use mv for both.",
+                f"{what} are to be called {prefix}NAME, where NAME is what each is called today.",
+            ]
         ),
         solution=[f"mv {name} {prefix}{name}" for name in files],
         after=[fixture(f"{prefix}{name}", text) for name, text in files.items()],
@@ -347,6 +420,16 @@ def _prefix_with_directory(names: Names) -> Unit:
             [
                 f"I want the .{ext} files of {place} to live in {target} under names that begin with {place}-.",
                 f"{target} should take over all .{ext} files in {place}, each as {place}- plus its name.",
+                f"Bring {place}/*.{ext} over to the directory {target} and let each name begin with {place}-, then the"
+                " old name.",
+                f"Could you move the .{ext} files out of {place} to the folder {target} and add {place}- to the front"
+                " of their names?",
+                f"In {target} there should be a {place}-NAME for each .{ext} file NAME of {place}, which then has none"
+                " of them.",
+                f"Rename and move at once: a .{ext} file NAME in {place} goes to {target}/{place}-NAME.",
+                f"The .{ext} files do not stay in {place}; they go to {target}, and their names get the prefix"
+                f" {place}-.",
+                f"Give each .{ext} file in the folder {place} the prefix {place}- and put it in the folder {target}.",
             ]
         ),
         solution=[f'for f in {place}/*.{ext}; do mv "$f" "{target}/{place}-${{f##*/}}"; done'],

@@ -13,10 +13,10 @@ from dashdocker import session, verify
 from gate import garbled, gate
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, combinations
-from templates import archives, blocked, configuration, counting, permissions, renames
+from templates import archives, blocked, configuration, counting, permissions, renames, squeeze, sums
 from templates.world import Names, Shape, Unit, checker_for, masked, quote
 
-FAMILIES = (counting, permissions, archives, configuration, renames)
+FAMILIES = (counting, sums, permissions, archives, squeeze, configuration, renames)
 WORK = {archetype: shapes for family in FAMILIES for archetype, shapes in family.SHAPES.items()}
 BLOCKED = blocked.SHAPES
 SHAPES: list[tuple[str, Shape]] = [
@@ -26,6 +26,8 @@ SHAPES: list[tuple[str, Shape]] = [
     for shape in shapes
 ]
 SEEDS = 25
+RUN = 8  # words in a row that no instruction shares with a directive
+FRAMES = 7  # instruction frames of a shape
 PROGRAMS = {
     "zstd": "zstd",
     "lz4": "lz4",
@@ -85,6 +87,45 @@ def test_no_instruction_shares_a_sentence_frame_with_a_directive() -> None:
     directives = {frame for unit in units for frame in frames(unit.directive)}
     instructions = {frame for unit in units for frame in frames(unit.instruction)}
     assert not directives & instructions
+
+
+def runs_of(text: str) -> set[str]:
+    """Every run of RUN words in a text, names and numbers masked, case and punctuation aside."""
+    words = [bare for word in masked(text).lower().split() if (bare := word.strip(".,;:?!()"))]
+    return {" ".join(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
+
+
+def every_shape() -> dict[str, Shape]:
+    """Each shape of any family, by archetype and name."""
+    return {
+        f"{archetype}/{shape.__name__}": shape
+        for table in (templates.SHAPES, templates.DOABLE)
+        for archetype, shapes in table.items()
+        for shape in shapes
+    }
+
+
+def test_no_instruction_shares_a_run_of_eight_words_with_any_directive() -> None:
+    made = [(name, drawn(shape, seed, seed % 2 == 1)) for name, shape in every_shape().items() for seed in range(30)]
+    told = {run for _, unit in made for run in runs_of(unit.directive)}
+    shared = [(name, unit.instruction, runs) for name, unit in made if (runs := runs_of(unit.instruction) & told)]
+    assert shared == []
+
+
+@pytest.mark.parametrize(("name", "shape"), every_shape().items())
+def test_a_shape_has_seven_instruction_frames(name: str, shape: Shape) -> None:
+    found: set[str] = set()
+    for seed in range(200):
+        found.add(masked(drawn(shape, seed).instruction))
+        if len(found) == FRAMES:
+            return
+    pytest.fail(f"{name} has {len(found)} instruction frames")
+
+
+def test_a_run_of_eight_words_that_a_directive_has_is_seen_whatever_its_names_and_case() -> None:
+    told = runs_of("Count the lines of amber.txt that contain basin and write the number to cedar.txt.")
+    assert runs_of("Please, count the lines of delta.txt that contain ochre.") & told
+    assert not runs_of("Please, count the lines in delta.txt that contain ochre.") & told
 
 
 def test_the_doable_work_of_blocked_archetypes_is_asked_for_nowhere_else() -> None:
@@ -221,7 +262,7 @@ PLANTED: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("shape", [archives._pack_and_delete, archives._pack_into_directory, archives._compress])
+@pytest.mark.parametrize("shape", [archives._pack_and_delete, archives._pack_into_directory, squeeze._compress])
 def test_a_packed_archive_passes_as_made_and_fails_with_any_fault_planted(shape: Shape) -> None:
     unit = drawn(shape, 1)
     checker = checker_of([unit])

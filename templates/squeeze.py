@@ -1,0 +1,283 @@
+"""Shape the squeeze archetype: compress and decompress single files.
+
+    from templates.squeeze import SHAPES
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+The bytes of a compressed file depend on the program that made it, so that one is checked by the text it holds and by
+its end: nothing may follow.
+"""
+
+import bz2
+import gzip
+import lzma
+import struct
+import zlib
+
+from schema import Fixture, sha256
+from templates.archives import binary, text_files
+from templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
+
+
+def holds_data(path: str, text: str) -> list[str]:
+    """Checks that a gzip file holds this text, and nothing behind its end."""
+    file, content = quote(path), text.encode()
+    trailer = struct.pack("<II", zlib.crc32(content), len(content))
+    return [
+        f"[ -f {file} ] && [ ! -L {file} ]",
+        f'gunzip -t < {file} && [ "$(zcat < {file} | sha256sum)" = "{sha256(content)}  -" ]',
+        f'[ "$(tail -c 8 {file} | sha256sum)" = "{sha256(trailer)}  -" ]',
+    ]
+
+
+def _compress(names: Names) -> Unit:
+    path, text = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1)), names.text(4, 8)
+    p = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text)],
+        directive=names.pick(
+            [
+                f"Compress {p} with gzip; only {shown(path + '.gz')} stays.",
+                f"Gzip the file {p} in place.",
+                f"Replace {p} by its gzip-compressed form {shown(path + '.gz')}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {p} squeezed with gzip into {shown(path + '.gz')}, the plain file gone.",
+                f"{p} should be stored gzip-compressed, under its name with .gz.",
+                f"Run gzip on {p}: the file {shown(path + '.gz')} takes its place.",
+                f"The file {p} takes too much room; squeeze it with gzip and leave no uncompressed copy.",
+                f"Could you gzip {p}? Afterwards there should be {shown(path + '.gz')} and no {p}.",
+                f"Make {shown(path + '.gz')} out of {p} with gzip; the uncompressed file is not kept.",
+                f"{shown(path + '.gz')} must take the place of {p}, which is to be compressed by gzip.",
+                f"Store {p} in gzip form as {shown(path + '.gz')} and do not keep the uncompressed file.",
+            ]
+        ),
+        solution=[f"gzip {quote(path)}"],
+        after=[],
+        removed=[path],
+        checks=holds_data(path + ".gz", text),
+    )
+
+
+def _compress_copy(names: Names) -> Unit:
+    path, text = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1)), names.text(4, 8)
+    out = names.file("gz")
+    p, o = shown(path), shown(out)
+    return Unit(
+        fixtures=[fixture(path, text)],
+        directive=names.pick(
+            [
+                f"Write a gzip-compressed copy of {p} to {o} and keep {p}.",
+                f"Compress {p} with gzip into the new file {o}; the original stays.",
+                f"Save {p} gzip-compressed as {o} without touching {p} itself.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {o} to be {p} in gzip form, next to the plain file.",
+                f"{o} should hold the gzip data of {p}, which remains.",
+                f"Run gzip on {p} but send what it makes to {o}, so that {p} is still there afterwards.",
+                f"Make {o} from {p} with gzip; {p} itself is not removed.",
+                f"Could you put a compressed copy of {p}, made by gzip, in {o}? The uncompressed file is still needed.",
+                f"In {o} store the text of {p} in gzip form; do not change or delete {p}.",
+                f"Keep {p} as it is and create {o}, the same data compressed by gzip.",
+                f"A gzip file {o} with the text of {p} is wanted, and {p} remains.",
+                f"{p} must be compressed by gzip to another file, {o}, and stay there itself.",
+            ]
+        ),
+        solution=[names.pick([f"gzip -c {quote(path)} > {quote(out)}", f"gzip < {quote(path)} > {quote(out)}"])],
+        after=[],
+        checks=holds_data(out, text),
+    )
+
+
+def _compress_each(names: Names) -> Unit:
+    place, ext = names.directory(), names.pick(["log", "txt"])
+    files = {f"{place}/{names.file(ext)}": names.text(3, 6) for _ in range(names.number(2, 3))}
+    return Unit(
+        fixtures=[*text_files(files), fixture(f"{place}/{names.file('md')}", names.text())],
+        directive=names.pick(
+            [
+                f"Compress every .{ext} file in {place} with gzip, each on its own.",
+                f"Gzip all .{ext} files of {place} one by one; other files stay.",
+                f"Replace each .{ext} file of {place} by its gzip-compressed form, NAME.{ext}.gz.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the .{ext} files below {place} squeezed with gzip, one .gz for each.",
+                f"Whatever in {place} ends in .{ext} should become a .{ext}.gz of its own.",
+                f"Run gzip on the .{ext} files of the folder {place}, so that each NAME.{ext} is replaced by"
+                f" NAME.{ext}.gz.",
+                f"In the directory {place}, squeeze all files ending in .{ext} with gzip; leave the others alone.",
+                f"Could you gzip whatever matches {place}/*.{ext}? Each file gets its own .gz in its place.",
+                f"Every .{ext} file in the folder {place} must be compressed by gzip and not kept uncompressed.",
+                f"The files of {place} with the extension .{ext} take too much room: use gzip on all of them, one .gz"
+                " per file.",
+                f"{place} should have a NAME.{ext}.gz in place of every NAME.{ext}; gzip makes them.",
+            ]
+        ),
+        solution=[names.pick([f"gzip {place}/*.{ext}", f'for f in {place}/*.{ext}; do gzip "$f"; done'])],
+        after=[],
+        removed=list(files),
+        checks=[check for path, text in files.items() for check in holds_data(path + ".gz", text)],
+    )
+
+
+def _packed(names: Names, text: str) -> tuple[str, Fixture, str, str]:
+    """A compressed file: its name without the ending, fixture, ending, and the commands that undo it and show it."""
+    path = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1))
+    ext, data = names.pick(
+        [
+            (".gz", gzip.compress(text.encode(), mtime=0)),
+            (".gz", gzip.compress(text.encode(), mtime=0)),
+            (".bz2", bz2.compress(text.encode())),
+            (".xz", lzma.compress(text.encode(), check=lzma.CHECK_CRC32)),
+        ]
+    )
+    return path, binary(path + ext, data), ext, {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz"}[ext]
+
+
+def _decompress(names: Names) -> Unit:
+    text = names.text(4, 8)
+    path, entry, ext, undo = _packed(names, text)
+    p, c = shown(path), shown(path + ext)
+    return Unit(
+        fixtures=[entry],
+        directive=names.pick(
+            [
+                f"Decompress {c}; only {p} stays.",
+                f"Uncompress the file {c} in place.",
+                f"Turn {c} back into the plain file {p}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want {c} to be plain {p} again, the packed file gone.",
+                f"{c} should give way to its plain form {p}.",
+                f"Expand {c}: the file {p} takes its place.",
+                f"The file {c} is wanted in uncompressed form, as {p}, and no longer compressed.",
+                f"Could you decompress {c}? Afterwards there should be {p} and no {c}.",
+                f"Make {p} out of {c} and do not keep the compressed file.",
+                f"{p} must take the place of {c}, which is to be uncompressed.",
+                f"Unpack the compressed file {c} to {p}, leaving no {ext} file behind.",
+                f"Undo the compression of {c}, so that just {p} is left.",
+            ]
+        ),
+        solution=[f"{undo} {quote(path + ext)}"],
+        after=[fixture(path, text)],
+        removed=[path + ext],
+    )
+
+
+def _decompress_copy(names: Names) -> Unit:
+    text, out = names.text(4, 8), names.file("txt")
+    path, entry, ext, _ = _packed(names, text)
+    show = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat"}[ext]
+    c, o = shown(path + ext), shown(out)
+    return Unit(
+        fixtures=[entry],
+        directive=names.pick(
+            [
+                f"Decompress {c} into the new file {o} and keep {c}.",
+                f"Write the plain content of the compressed {c} to {o}; {c} stays.",
+                f"Save what {c} holds, uncompressed, as {o} without removing {c}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the text inside {c} in {o}, with the packed file left where it is.",
+                f"{o} should hold the plain form of {c}, which remains packed.",
+                f"Expand {c} but send the text to {o}, so that {c} is still there afterwards.",
+                f"Make {o} from {c} by decompressing; {c} itself is not removed.",
+                f"Could you put the uncompressed text of {c} in {o}? The {ext} file is still needed.",
+                f"In {o} store the text that is packed in {c}; do not change or delete {c}.",
+                f"Leave {c} as it is and create {o} with the same text, uncompressed.",
+                f"The compressed file {c} has some text that is wanted in {o}; {c} remains.",
+                f"{c} must be decompressed to another file, {o}, and stay there itself.",
+            ]
+        ),
+        solution=[f"{show} {quote(path + ext)} > {quote(out)}"],
+        after=[fixture(out, text)],
+    )
+
+
+def _decompress_each(names: Names) -> Unit:
+    place, ext = names.directory(), names.pick(["log", "txt"])
+    files = {f"{place}/{names.file(ext)}": names.text(3, 6) for _ in range(names.number(2, 3))}
+    return Unit(
+        fixtures=[binary(path + ".gz", gzip.compress(text.encode(), mtime=0)) for path, text in files.items()],
+        directive=names.pick(
+            [
+                f"Decompress every .gz file in {place} in place.",
+                f"Gunzip all files of {place} that end in .gz.",
+                f"Replace each .gz file of {place} by its plain form, without .gz.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want no .gz files in {place} any more but what was inside them.",
+                f"Each .gz in {place} should turn into the file it was made from.",
+                f"Expand every file in the folder {place} that ends in .gz, so that each NAME.gz is replaced by NAME.",
+                f"The .gz files of the directory {place} are wanted in uncompressed form, and no longer compressed.",
+                f"Could you run gunzip on {place}/*.gz? Each file keeps its name but loses the .gz.",
+                f"In the directory {place}, decompress all that was packed with gzip; no .gz file should be left.",
+                f"Use gunzip on all compressed files in {place}, which all end in .gz.",
+                f"{place} should have each NAME in place of NAME.gz: decompress them all.",
+            ]
+        ),
+        solution=[names.pick([f"gunzip {place}/*.gz", f'for f in {place}/*.gz; do gunzip "$f"; done'])],
+        after=text_files(files),
+        removed=[path + ".gz" for path in files],
+    )
+
+
+def _search_packed(names: Names) -> Unit:
+    path, out, word = names.path("log.gz", names.number(0, 1)), names.file("txt"), names.word()
+    lines = names.lines(names.number(5, 8))
+    hits = sorted(names.rng.sample(range(len(lines)), names.number(2, 3)))
+    for index in hits:
+        lines[index] = f"{lines[index]} {word}"
+    p, o = shown(path), shown(out)
+    return Unit(
+        fixtures=[binary(path, gzip.compress(text_of(lines).encode(), mtime=0))],
+        directive=names.pick(
+            [
+                f"From the gzip-compressed {p} save the lines with {word} in {o}; {p} stays as it is.",
+                f"Read {p} without unpacking it on disk and write its lines that contain {word} to {o}.",
+                f"Look through the compressed file {p} for {word} and store the matching lines in {o}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"I want the lines mentioning {word} of the compressed {p} in {o}.",
+                f"{o} should list the lines with {word} that the gzip file {p} holds.",
+                f"Search {p}, which is compressed with gzip, for {word} and put the lines found in {o}.",
+                f"Which lines of the gzip file {p} contain {word}? Write them to {o} and leave {p} compressed.",
+                f"Could you decompress {p} to a pipe, pick the lines with {word}, and keep them in {o}?",
+                f"In {o} collect all lines of {p} that have {word} in them; {p} is compressed with gzip and stays so.",
+                f"The lines with {word} inside {p}, a gzip file, belong in {o}; nothing else gets unpacked.",
+                f"{p} is compressed: print it with zcat, keep the lines that contain {word}, and save them as {o}.",
+                f"Create {o} from the compressed {p}, with just the lines in which {word} occurs.",
+            ]
+        ),
+        solution=[f"zcat {quote(path)} | grep {word} > {quote(out)}"],
+        after=[fixture(out, text_of(line for line in lines if word in line))],
+    )
+
+
+SHAPES: dict[str, list[Shape]] = {
+    "squeeze_files": [
+        _compress,
+        _compress_copy,
+        _compress_each,
+        _decompress,
+        _decompress_copy,
+        _decompress_each,
+        _search_packed,
+    ],
+}

@@ -1,0 +1,261 @@
+"""Shape the summing archetype: add up a column of numbers.
+
+    from templates.sums import SHAPES
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+Every sum is worked out here from whole numbers, so that no awk rounds it.
+"""
+
+from templates.counting import report
+from templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
+
+
+def _sum_of_column(names: Names) -> Unit:
+    source, out = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt")
+    keys, column = names.filler(names.number(4, 8)), names.number(2, 3)
+    rows = [(key, names.number(1, 90), names.number(1, 90)) for key in keys]
+    total = sum(row[column - 1] for row in rows)  # type: ignore[misc]
+    ordinal = {2: "second", 3: "third"}[column]
+    s, o = shown(source), shown(out)
+    return report(
+        names,
+        [fixture(source, text_of(f"{a} {b} {c}" for a, b, c in rows))],
+        (out, f"{total}\n"),
+        asks=[
+            f"Add up column {column} of {s} (columns are separated by spaces) and write the sum to {o}.",
+            f"Sum the numbers in the {ordinal} column of {s}. Write only the total to {o}.",
+            f"Total the {ordinal} field of every line of {s} and save the number in {o}.",
+        ],
+        others=[
+            f"{o} should hold the sum over column {column} of {s}, whose columns are parted by spaces.",
+            f"I need the {ordinal} column of {s} added up in {o}.",
+            f"Write the sum of column {column} of {s}, where spaces separate the columns, to {o}.",
+            f"Could you add up the {ordinal} column in the file {s}? Put only the sum in {o}.",
+            f"In {o} store the total of field {column} of {s}; fields are separated by spaces.",
+            f"Use awk to sum the {ordinal} field over all lines of {s} and save the result as {o}.",
+            f"Create {o} with one number, the sum of the {ordinal} column of the space-separated {s}.",
+            f"The numbers in column {column} of {s} must be added, and the sum saved in {o}.",
+            f"What does the {ordinal} column of {s} add up to? Write that number to {o}.",
+        ],
+        solution=[f"awk '{{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
+    )
+
+
+def _sum_of_table(names: Names) -> Unit:
+    source, out = names.path("csv", names.number(0, 1)), names.file("txt")
+    column, title = names.number(2, 3), names.word()
+    header = ["name", names.word(), names.word()]
+    header[column - 1] = title
+    rows = [[key, f"{names.number(1, 60)}", f"{names.number(1, 60)}"] for key in names.filler(names.number(3, 7))]
+    total = sum(int(row[column - 1]) for row in rows)
+    lines = [",".join(row) for row in [header, *rows]]
+    s, o = shown(source), shown(out)
+    return report(
+        names,
+        [fixture(source, text_of(lines))],
+        (out, f"{total}\n"),
+        asks=[
+            f"Add up column {column} ({title}) of the comma-separated {s}, header left out, and write the sum to {o}.",
+            f"{s} is comma-separated with a header line. Sum its column {column} and save the number in {o}.",
+            f"Skip the header of {s}, total the values of column {column}, and store the number in {o}.",
+        ],
+        others=[
+            f"The CSV table {s} has a header; {o} should hold the sum of field {column} below it.",
+            f"I need the values under {title}, which is column {column} of {s}, added up in {o}.",
+            f"Write the sum of column {column} of the csv file {s} to {o}, not counting its header line.",
+            f"Could you add up the {title} column, number {column}, of {s}? It is comma-separated with a header; put"
+            f" the sum in {o}.",
+            f"In {o} store the total of the {title} column ({column}) of the comma separated file {s}, leaving out the"
+            " first line.",
+            f"After the heading line of {s}, sum field {column} of each line (fields end at commas) and save the"
+            f" result as {o}.",
+            f"Create {o} with one number, the sum of the values under {title} in the csv file {s}, column {column}.",
+            f"The values in column {column} of {s} must be added, except for the header {title}, and the sum saved in"
+            f" {o}.",
+            f"What do the values of {title} in the comma-separated {s} add up to? It is column {column}; write the"
+            f" number to {o}.",
+        ],
+        solution=[f"awk -F, 'NR>1 {{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
+    )
+
+
+def _sum_of_rows(names: Names) -> Unit:
+    source, out, key = names.path("log", names.number(0, 1)), names.file("txt"), names.word()
+    rows = [(key, names.number(1, 50)) for _ in range(names.number(2, 4))]
+    rows += [(other, names.number(1, 50)) for other in names.filler(names.number(2, 4))]
+    names.rng.shuffle(rows)
+    total = sum(number for name, number in rows if name == key)
+    s, o = shown(source), shown(out)
+    return report(
+        names,
+        [fixture(source, text_of(f"{name} {number}" for name, number in rows))],
+        (out, f"{total}\n"),
+        asks=[
+            f"Add up the second column of {s} over the lines whose first column is {key}; write the sum to {o}.",
+            f"In {s}, sum the numbers that belong to {key}. Save the total in {o}.",
+            f"Each line of {s} has a name and a number. Write the total of {key} to {o}.",
+        ],
+        others=[
+            f"{o} should hold what {key} comes to when its numbers in {s} are added.",
+            f"I need only the rows of {s} for {key}, their second field summed, in {o}.",
+            f"Write the sum of the second field, over those lines of {s} that start with the name {key}, to {o}.",
+            f"Could you add up the numbers of {key} in the file {s} and put only the sum in {o}?",
+            f"In {o} store the total for {key}: the numbers in column 2 of {s}, where column 1 is {key}.",
+            f"Use awk on {s}: where field 1 equals {key}, add field 2, and save the result as {o}.",
+            f"Create {o} with one number, the sum of all numbers that stand behind {key} in {s}.",
+            f"The numbers of {key} in {s} must be added, other names ignored, and the sum saved in {o}.",
+            f"What do the lines of {key} in {s} add up to in their second column? Write that number to {o}.",
+        ],
+        solution=[f"awk '$1==\"{key}\" {{s+=$2}} END {{print s}}' {quote(source)} > {quote(out)}"],
+    )
+
+
+def _sum_per_name(names: Names) -> Unit:
+    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
+    keys = names.filler(3)
+    rows = [(key, names.number(1, 40)) for key in keys] + [
+        (names.pick(keys), names.number(1, 40)) for _ in range(names.number(3, 5))
+    ]
+    names.rng.shuffle(rows)
+    totals = sorted((key, sum(number for name, number in rows if name == key)) for key in keys)
+    s, o = shown(source), shown(out)
+    return report(
+        names,
+        [fixture(source, text_of(f"{name} {number}" for name, number in rows))],
+        (out, text_of(f"{name} {total}" for name, total in totals)),
+        asks=[
+            f"Add up the numbers of {s} per name and write lines of name and total, sorted by name, to {o}.",
+            f"Each line of {s} is a name and a number. Save the sum of every name, as 'name sum', sorted, in {o}.",
+            f"Group {s} by its first column, sum the second, and store the sorted lines 'name total' in {o}.",
+        ],
+        others=[
+            f"{o} should list each name of {s} with its total after a space, in alphabetical order.",
+            f"I need the totals by name from {s}, one 'name total' a line and sorted, in {o}.",
+            f"Write one line per name of {s} to {o}: the name, a space, and the sum of its numbers, sorted by name.",
+            f"Could you add up the second column of {s} for each name in the first, and put sorted lines 'name sum' in"
+            f" {o}?",
+            f"In {o} store the total of every name in {s} as 'name total', in alphabetical order of the names.",
+            f"Use awk to sum column 2 of {s} by column 1, sort the 'name total' lines, and save them as {o}.",
+            f"Create {o} with the sum for each name in {s}, one 'name sum' per line, the lines sorted.",
+            f"The numbers behind each name in {s} must be added; save the sums with their names in front, sorted, in"
+            f" {o}.",
+            f"What does each name in {s} add up to? Write the answers as sorted lines, name then total, to {o}.",
+        ],
+        solution=[f"awk '{{s[$1]+=$2}} END {{for (k in s) print k, s[k]}}' {quote(source)} | sort > {quote(out)}"],
+    )
+
+
+def _sum_of_files(names: Names) -> Unit:
+    place, out, ext = names.directory(), names.file("txt"), names.pick(["dat", "txt"])
+    columns = [[names.number(1, 80) for _ in range(names.number(2, 4))] for _ in range(names.number(2, 3))]
+    total = sum(map(sum, columns))
+    return report(
+        names,
+        [fixture(f"{place}/{names.file(ext)}", text_of(map(str, numbers))) for numbers in columns],
+        (out, f"{total}\n"),
+        asks=[
+            f"The .{ext} files in {place} hold one number per line. Write the sum of all of them to {shown(out)}.",
+            f"Add up every number in the .{ext} files of {place} and save the one total in {shown(out)}.",
+            f"Sum all lines of all .{ext} files of {place}; the total goes to {shown(out)}.",
+        ],
+        others=[
+            f"{shown(out)} should hold the grand total of the numbers in {place}, .{ext} files only.",
+            f"I need all numbers from the .{ext} files in {place} added together in {shown(out)}.",
+            f"Write the sum of all numbers in the .{ext} files of the folder {place} to {shown(out)}.",
+            f"Could you add up the numbers in {place}/*.{ext} and put one total in {shown(out)}?",
+            f"In {shown(out)} store one number: the sum over every line of every .{ext} file in the directory {place}.",
+            f"Join the .{ext} files in {place}, add the numbers in them, and save the result as {shown(out)}.",
+            f"Create {shown(out)} with the total of all lines of {place}/*.{ext}, each of which is a number.",
+            f"The numbers in the .{ext} files of {place} must be added, all files together, and the sum saved as"
+            f" {shown(out)}.",
+            f"What do the numbers in all .{ext} files of the folder {place} add up to? Write that to {shown(out)}.",
+        ],
+        solution=[f"cat {place}/*.{ext} | awk '{{s+=$1}} END {{print s}}' > {quote(out)}"],
+    )
+
+
+def _sum_of_products(names: Names) -> Unit:
+    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
+    rows = [(key, names.number(1, 9), names.number(2, 20)) for key in names.filler(names.number(3, 6))]
+    total = sum(count * price for _, count, price in rows)
+    s, o = shown(source), shown(out)
+    return report(
+        names,
+        [fixture(source, text_of(f"{a} {b} {c}" for a, b, c in rows))],
+        (out, f"{total}\n"),
+        asks=[
+            f"Lines of {s} are item, count, price. Multiply count by price, add up all lines, write the sum to {o}.",
+            f"Multiply columns 2 and 3 of {s} line by line and save the sum of the products in {o}.",
+            f"Work out the value of the stock in {s} (name, pieces, price of a piece) and write the total to {o}.",
+        ],
+        others=[
+            f"{o} should hold the sum of column 2 times column 3 over all of {s}.",
+            f"I need the total price of everything in {s}, where fields 2 and 3 are count and price, in {o}.",
+            f"Write to {o} the sum, over all lines of {s}, of the second field times the third.",
+            f"Could you multiply column 2 by column 3 in each line of {s}, add the results, and put the sum in {o}?",
+            f"In {o} store the total value of the items in {s}: count (field 2) times price (field 3), all added up.",
+            f"Use awk to add $2*$3 over the lines of {s} and save the result as {o}.",
+            f"Create {o} with one number: for every line of {s} its second and third columns multiplied, then all"
+            " summed.",
+            f"The lines of {s} give a name, a number of pieces and a price; the pieces times the price must be added"
+            f" up and saved in {o}.",
+            f"What is everything in {s} worth, if column 2 is the count and column 3 the price? Write the sum to {o}.",
+        ],
+        solution=[f"awk '{{s+=$2*$3}} END {{print s}}' {quote(source)} > {quote(out)}"],
+    )
+
+
+def _with_total_line(names: Names) -> Unit:
+    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
+    rows = [(key, names.number(1, 70)) for key in names.filler(names.number(3, 6))]
+    lines = [f"{key} {number}" for key, number in rows]
+    total = sum(number for _, number in rows)
+    s, o = shown(source), shown(out)
+    return report(
+        names,
+        [fixture(source, text_of(lines))],
+        (out, text_of([*lines, f"total {total}"])),
+        asks=[
+            f"Copy {s} to {o} and end {o} with a line 'total N' where N is the sum of the second column.",
+            f"Make {o}: all lines of {s}, then one more line, the word total and the sum of column 2.",
+            f"Write the lines of {s} to {o} and below them 'total' with the sum of their second column.",
+        ],
+        others=[
+            f"{o} should be {s} with a closing line that says total and gives the sum of field 2.",
+            f"I need {s} repeated in {o}, closed by a total line for its second column.",
+            f"Write a copy of {s} to {o} with one line more at the end: total, a space, and the sum of its second"
+            " field.",
+            f"Could you put all of {s} in {o} and after it a line 'total' with the sum of the numbers in column 2?",
+            f"In {o} store the lines of {s} as they are, and as last line the word total and what column 2 adds up to.",
+            f"Use awk to print {s} and then 'total' with the sum of field 2; save it all as {o}.",
+            f"Create {o} from {s}: the same lines, followed by 'total' and the sum of column 2, separated by a space.",
+            f"The lines of {s} must be copied to {o}, and a line with total and the sum of their numbers (field 2)"
+            " added below.",
+            f"What does column 2 of {s} add up to? Copy {s} to {o} and append 'total' and that sum as a line.",
+        ],
+        solution=names.pick(
+            [
+                [
+                    f"cp {quote(source)} {quote(out)}",
+                    f"awk '{{s+=$2}} END {{print \"total\", s}}' {quote(source)} >> {quote(out)}",
+                ],
+                [f"awk '{{print; s+=$2}} END {{print \"total\", s}}' {quote(source)} > {quote(out)}"],
+            ]
+        ),
+    )
+
+
+SHAPES: dict[str, list[Shape]] = {
+    "sum_column": [
+        _sum_of_column,
+        _sum_of_table,
+        _sum_of_rows,
+        _sum_per_name,
+        _sum_of_files,
+        _sum_of_products,
+        _with_total_line,
+    ],
+}
