@@ -20,6 +20,8 @@ from templates import (
     configuration,
     counting,
     files,
+    joins,
+    lines,
     permissions,
     renames,
     search,
@@ -32,19 +34,9 @@ from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 _FAMILIES = (
-    files,
-    search,
-    text,
-    tables,
-    counting,
-    sums,
-    permissions,
-    archives,
-    squeeze,
-    configuration,
-    renames,
+    files, search, text, lines, tables, joins, counting, sums, permissions, archives, squeeze, configuration, renames,
     blocked,
-)
+)  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()
 }

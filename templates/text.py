@@ -1,4 +1,4 @@
-"""Make worlds of changing text: replacing, sorting, translating characters, taking some of the lines.
+"""Make worlds of changing text: replacing words, translating characters.
 
     from templates.text import SHAPES
 
@@ -7,15 +7,7 @@ Writes  nothing
 Needs   nothing
 """
 
-from collections.abc import Sequence
-
-from schema import Fixture
-from templates.world import Names, Shape, Unit, fixture, quote, saved, shown, text_of
-
-
-def edited(fixtures: Sequence[Fixture], texts: dict[str, str], directive: str, other: str, solution: list[str]) -> Unit:
-    """A unit that changes files in place: `texts` holds their new contents by path."""
-    return Unit(list(fixtures), directive, other, solution, after=[fixture(path, text) for path, text in texts.items()])
+from templates.world import Names, Shape, Unit, edited, fixture, quote, saved, shown, text_of
 
 
 def _mentions(names: Names, word: str, *, twice: bool = False) -> str:
@@ -33,6 +25,7 @@ def replace_in_file(names: Names) -> Unit:
     path, old, new = names.path(names.pick(["txt", "md", "conf"]), names.number(0, 1)), names.keyword(), names.word()
     text = _mentions(names, old, twice=True)
     return edited(
+        names,
         [fixture(path, text)],
         {path: text.replace(old, new)},
         names.pick(
@@ -43,7 +36,17 @@ def replace_in_file(names: Names) -> Unit:
                 f"Substitute {new} for {old} throughout the file {shown(path)}.",
             ]
         ),
-        f"how to swap {old} for {new} all over {shown(path)} in place",
+        [
+            f"how to swap {old} for {new} all over {shown(path)} in place",
+            f"Go through {shown(path)} and put {new} in place of each {old}; the file itself is edited.",
+            f"{shown(path)} should say {new} wherever it now says {old}; the old text is overwritten.",
+            f"I want all {old} in the file {shown(path)} changed to {new}, in place.",
+            f"Could you change {old} to {new} everywhere in the text of {shown(path)}?",
+            f"Every {old} in {shown(path)} has to be replaced with {new}, in the same file.",
+            f"The file {shown(path)} uses the word {old}. Write {new} instead, each time, in the same file.",
+            f"Edit the file {shown(path)} so that all occurrences of {old} are replaced with {new}.",
+            f"Change the word {old} into {new} in {shown(path)}, all of them, and leave the rest of the text.",
+        ],
         [f"sed -i 's/{old}/{new}/g' {quote(path)}"],
     )
 
@@ -63,7 +66,20 @@ def replace_into_copy(names: Names) -> Unit:
             f"{shown(out)} shall be a copy of {shown(path)} in which {new} stands wherever {old} stood.",
             f"Save a version of {shown(path)} as {shown(out)} that says {new} instead of {old} everywhere.",
         ],
-        other=f"how to produce {shown(out)} out of {shown(path)} with {old} turned to {new}",
+        others=[
+            f"how to produce {shown(out)} out of {shown(path)} with {old} turned to {new}",
+            f"Copy {shown(path)} to {shown(out)} and, in the copy only, replace each {old} with {new}.",
+            f"{shown(out)} should have the text of {shown(path)}, but with {new} in place of every {old}; "
+            f"{shown(path)} stays the same.",
+            f"I want a second file {shown(out)} like {shown(path)} where all {old} are changed to {new}.",
+            f"Substitute {new} for each {old} in the text of {shown(path)} and store the result in {shown(out)}; do "
+            f"not edit {shown(path)}.",
+            f"Take {shown(path)}, put {new} wherever the word {old} occurs, and save that to the new file "
+            f"{shown(out)}.",
+            f"The word {old} should read {new} in {shown(out)}, which is otherwise the same as {shown(path)}; the "
+            "original is not changed.",
+            f"What would {shown(path)} look like with {new} for {old}? Write that text to {shown(out)}.",
+        ],
         solution=[f"sed 's/{old}/{new}/g' {quote(path)} > {quote(out)}"],
     )
 
@@ -75,6 +91,7 @@ def replace_in_directory(names: Names) -> Unit:
     texts = {f"{home}/{names.file(ext)}": _mentions(names, old, twice=True) for _ in range(names.number(2, 3))}
     rest = fixture(f"{home}/{names.file(other)}", _mentions(names, old))
     return edited(
+        names,
         [*(fixture(path, text) for path, text in texts.items()), rest],
         {path: text.replace(old, new) for path, text in texts.items()},
         names.pick(
@@ -84,7 +101,19 @@ def replace_in_directory(names: Names) -> Unit:
                 f"The .{ext} files of {home} say {old}. Make that {new} in all of them.",
             ]
         ),
-        f"how to edit many .{ext} files of {home} at once so that {old} turns to {new}",
+        [
+            f"how to edit many .{ext} files of {home} at once so that {old} turns to {new}",
+            f"Edit all files ending in .{ext} in the folder {home}: each {old} should be {new}.",
+            f"Go through {home}/*.{ext} and put {new} in place of every {old}, in the files themselves.",
+            f"I want {old} replaced with {new} everywhere in the .{ext} files in directory {home}; leave files of "
+            "another kind alone.",
+            f"The word {old} should not be in any .{ext} file of {home} any more: write {new} instead, in place.",
+            f"In {home} there are .{ext} files with the word {old}. Change it to {new} throughout, in these files "
+            "only.",
+            f"Each .{ext} file in {home} has to say {new} wherever it says {old} now.",
+            f"Substitute {new} for {old} in the files of {home} that end in .{ext}, all occurrences, and overwrite "
+            "them.",
+        ],
         [f"sed -i 's/{old}/{new}/g' {home}/*.{ext}"],
     )
 
@@ -95,6 +124,7 @@ def replace_in_tree(names: Names) -> Unit:
     texts = {f"{home}/{names.path('txt', depth, plain=True)}": _mentions(names, old) for depth in (0, 1, 2)}
     rest = [fixture(f"{home}/{names.path('txt', depth, plain=True)}", names.text()) for depth in (0, 1)]
     return edited(
+        names,
         [*(fixture(path, text) for path, text in texts.items()), *rest],
         {path: text.replace(old, new) for path, text in texts.items()},
         names.pick(
@@ -104,7 +134,18 @@ def replace_in_tree(names: Names) -> Unit:
                 f"{old} has a new name: {new}. Correct all files under {home}, subdirectories included.",
             ]
         ),
-        f"how to rename {old} to {new} in the files of the whole tree {home}",
+        [
+            f"how to rename {old} to {new} in the files of the whole tree {home}",
+            f"Go through all files of {home} and its subfolders and put {new} in place of {old}.",
+            f"Every file in the folder {home}, also in folders deeper down, should say {new} instead of {old}; edit "
+            "them in place.",
+            f"I want the word {old} replaced with {new} in each file of the directory tree {home}.",
+            f"Search {home} recursively for files that contain {old} and change that word to {new} in them.",
+            f"No file in {home} or its subdirectories may say {old} any more; it has to be {new}.",
+            f"Edit the files below {home} at all levels so that {old} reads {new}.",
+            f"All over the tree {home}, substitute {new} for {old} in the files, and leave everything else in them "
+            "alone.",
+        ],
         [
             names.pick(
                 [
@@ -123,6 +164,7 @@ def replace_once_per_line(names: Names) -> Unit:
     lines = [f"{old} {names.line(1, 2)} {old}", f"{names.line(1, 2)} {old} {old}", *names.lines(3)]
     names.rng.shuffle(lines)
     return edited(
+        names,
         [fixture(path, text_of(lines))],
         {path: text_of(line.replace(old, new, 1) for line in lines)},
         names.pick(
@@ -132,7 +174,19 @@ def replace_once_per_line(names: Names) -> Unit:
                 f"On each line of {shown(path)} the first {old} becomes {new}, any later one stays.",
             ]
         ),
-        f"how to alter the first {old} per line in {shown(path)} to {new}",
+        [
+            f"how to alter the first {old} per line in {shown(path)} to {new}",
+            f"Edit {shown(path)}: on every line only the first {old} is replaced with {new}.",
+            f"Each line of {shown(path)} should have {new} in place of its first {old}; further ones on the line stay "
+            f"{old}.",
+            f"I want one replacement per line in the file {shown(path)}: the first {old} on it turns into {new}.",
+            f"Go through {shown(path)} line by line and change {old} to {new} once, the first time it occurs on the "
+            "line; edit the file in place.",
+            f"Where a line of {shown(path)} has {old}, put {new} for the first of them and leave the others.",
+            f"Substitute {new} for {old} in {shown(path)}, but no more than the first time on any line.",
+            f"The file {shown(path)} must say {new} instead of the first {old} of a line, on all lines; a second "
+            f"{old} stays.",
+        ],
         [f"sed -i 's/{old}/{new}/' {quote(path)}"],
     )
 
@@ -143,6 +197,7 @@ def replace_two_words(names: Names) -> Unit:
     one, two = names.words(2)
     text = text_of([names.line(), f"{names.line()} {first}", f"{second} {names.line()}", f"{first} {second}"])
     return edited(
+        names,
         [fixture(path, text)],
         {path: text.replace(first, one).replace(second, two)},
         names.pick(
@@ -152,154 +207,24 @@ def replace_two_words(names: Names) -> Unit:
                 f"Edit {shown(path)} so that it says {one} for {first} and {two} for {second}.",
             ]
         ),
-        f"how to make two substitutions in {shown(path)}: {first} to {one}, {second} to {two}",
+        [
+            f"how to make two substitutions in {shown(path)}: {first} to {one}, {second} to {two}",
+            f"Go through {shown(path)} and put {one} in place of each {first}, and {two} in place of each {second}.",
+            f"{shown(path)} should say {one} wherever it says {first} now, and {two} wherever it says {second}; "
+            "overwrite it.",
+            f"I want {first} changed to {one} and {second} changed to {two} all over the file {shown(path)}.",
+            f"Edit the file {shown(path)} in place: {one} for every {first}, {two} for every {second}.",
+            f"Make two changes to {shown(path)}: all {first} turn into {one}, and all {second} turn into {two}.",
+            f"Substitute {one} for {first}, and also {two} for {second}, throughout {shown(path)}.",
+            f"The words {first} and {second} in {shown(path)} are wrong: write {one} for {first} and {two} for "
+            f"{second}, each time, in the same file.",
+        ],
         names.pick(
             [
                 [f"sed -i 's/{first}/{one}/g; s/{second}/{two}/g' {quote(path)}"],
                 [f"sed -i 's/{first}/{one}/g' {quote(path)}", f"sed -i 's/{second}/{two}/g' {quote(path)}"],
             ]
         ),
-    )
-
-
-def _with_repeats(names: Names, count: int) -> list[str]:
-    """Lines in random order, two of them repeated."""
-    lines = names.lines(count)
-    return names.rng.sample([*lines, *names.rng.sample(lines, 2)], count + 2)
-
-
-def sort_plain(names: Names) -> Unit:
-    """Sorted lines, forwards or backwards, with or without repeats, in a new file."""
-    path, out = names.path(names.pick(["txt", "list"]), names.number(0, 1)), names.file("txt")
-    lines = _with_repeats(names, names.number(4, 7))
-    how, options, result = names.pick(
-        [
-            ("without repeats", "sort -u", sorted(set(lines))),
-            ("with each line only once", "sort -u", sorted(set(lines))),
-            ("keeping repeated lines", "sort", sorted(lines)),
-            ("but from z to a, without repeats", "sort -ru", sorted(set(lines), reverse=True)),
-            ("but in reverse, keeping repeated lines", "sort -r", sorted(lines, reverse=True)),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(result),
-        asks=[
-            f"Sort the lines of {shown(path)} into {shown(out)}, {how}.",
-            f"Write the lines of {shown(path)} to {shown(out)} in alphabetical order, {how}.",
-            f"{shown(out)} shall hold the sorted lines of {shown(path)}, {how}.",
-        ],
-        other=f"how to use sort on {shown(path)}, {how}, saving to {shown(out)}",
-        solution=[f"{options} {quote(path)} > {quote(out)}"],
-    )
-
-
-def sort_numbers(names: Names) -> Unit:
-    """A file of numbers, by value."""
-    path, out = names.path("dat", names.number(0, 1)), names.file("txt")
-    numbers = [*names.numbers(names.number(4, 6), 1, 400), names.number(1000, 2000)]
-    numbers = names.rng.sample([*numbers, numbers[0]], len(numbers) + 1)
-    how, option, result = names.pick(
-        [
-            ("from lowest to highest", "-n", sorted(numbers)),
-            ("from highest to lowest", "-rn", sorted(numbers, reverse=True)),
-            ("from lowest to highest, each only once", "-nu", sorted(set(numbers))),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(path, text_of(map(str, numbers)))],
-        out,
-        text_of(map(str, result)),
-        asks=[
-            f"Sort the numbers in {shown(path)} {how} and write them to {shown(out)}.",
-            f"{shown(path)} holds one number per line. Save them {how} as {shown(out)}.",
-            f"Order the numbers of {shown(path)} by value, {how}; the result goes to {shown(out)}.",
-        ],
-        other=f"how to sort numerically {how}, input {shown(path)}, output {shown(out)}",
-        solution=[f"sort {option} {quote(path)} > {quote(out)}"],
-    )
-
-
-def sort_in_place(names: Names) -> Unit:
-    """The file itself gets sorted."""
-    path = names.path(names.pick(["txt", "list"]), names.number(0, 1))
-    lines = _with_repeats(names, names.number(4, 6))
-    return edited(
-        [fixture(path, text_of(lines))],
-        {path: text_of(sorted(set(lines)))},
-        names.pick(
-            [
-                f"Sort {shown(path)} itself and drop repeated lines.",
-                f"The file {shown(path)} must end up sorted, every line once, under the same name.",
-                f"Put the lines of {shown(path)} in alphabetical order in the same file; no line may occur twice.",
-            ]
-        ),
-        f"how to sort {shown(path)} in place with uniq lines",
-        names.pick(
-            [
-                [f"sort -u -o {quote(path)} {quote(path)}"],
-                [f"sort -u {quote(path)} > {quote(path + '.new')}", f"mv {quote(path + '.new')} {quote(path)}"],
-            ]
-        ),
-    )
-
-
-def sort_several(names: Names) -> Unit:
-    """The lines of all files of a directory, or of two files, merged."""
-    home, out, ext = names.directory(), names.file("txt"), names.pick(["txt", "list"])
-    lines = names.lines(6)
-    paths = [f"{home}/{names.file(ext)}" for _ in range(3)]
-    parts = [lines[:3], lines[2:5], lines[4:] + lines[:1]]
-    for part in parts:
-        names.rng.shuffle(part)
-    return saved(
-        names,
-        [fixture(path, text_of(part)) for path, part in zip(paths, parts, strict=True)],
-        out,
-        text_of(sorted(lines)),
-        asks=[
-            f"Merge the lines of all .{ext} files in {home} into {shown(out)}, sorted and without repeats.",
-            f"The .{ext} files of {home} overlap. Save their lines, sorted, each once, in {shown(out)}.",
-            f"Collect every different line of the .{ext} files in {home}, sort them, and write them to {shown(out)}.",
-        ],
-        other=f"how to unite the .{ext} files of {home} in one sorted {shown(out)} with unique lines",
-        solution=[
-            names.pick(
-                [
-                    f"sort -u {home}/*.{ext} > {quote(out)}",
-                    f"cat {home}/*.{ext} | sort -u > {quote(out)}",
-                    f"cat {home}/*.{ext} | sort | uniq > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def repeated_lines(names: Names) -> Unit:
-    """Only the lines that occur more than once, or only the others."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    lines = _with_repeats(names, names.number(4, 6))
-    which, option, result = names.pick(
-        [
-            ("more than once", "-d", sorted({line for line in lines if lines.count(line) > 1})),
-            ("exactly once", "-u", sorted(line for line in lines if lines.count(line) == 1)),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(result),
-        asks=[
-            f"Write the lines that occur {which} in {shown(path)} to {shown(out)}, sorted.",
-            f"Which lines does {shown(path)} have {which}? Save them, sorted, one time each, as {shown(out)}.",
-            f"{shown(out)} shall list, in sorted order, the lines of {shown(path)} that are there {which}.",
-        ],
-        other=f"how to find the lines of {shown(path)} that appear {which} with sort and uniq, into {shown(out)}",
-        solution=[f"sort {quote(path)} | uniq {option} > {quote(out)}"],
     )
 
 
@@ -320,7 +245,16 @@ def case_into_copy(names: Names) -> Unit:
             f"Save a copy of {shown(path)} as {shown(out)} with all letters in {which} case.",
             f"{shown(out)} shall hold the text of {shown(path)}, every letter in {which} case.",
         ],
-        other=f"how to translate {shown(path)} to {which} case letters with tr and keep it in {shown(out)}",
+        others=[
+            f"how to translate {shown(path)} to {which} case letters with tr and keep it in {shown(out)}",
+            f"Copy {shown(path)} to {shown(out)} and turn all letters of the copy to {which} case.",
+            f"{shown(out)} should have the text of {shown(path)} in {which} case letters, without other changes.",
+            f"I want a {which} case version of the file {shown(path)}, stored in {shown(out)}.",
+            f"Take the text of {shown(path)}, change every letter to {which} case and save the result as {shown(out)}.",
+            f"Convert {shown(path)} to {which} case; the converted text goes to the new file {shown(out)}.",
+            f"All letters of {shown(path)} must be in {which} case in {shown(out)}; nothing else is different.",
+            f"How would {shown(path)} read in {which} case only? Put that text into {shown(out)}.",
+        ],
         solution=[
             names.pick(
                 [
@@ -338,6 +272,7 @@ def case_in_place(names: Names) -> Unit:
     text = text_of(line.title() for line in names.lines(names.number(4, 6)))
     which, sets, result = ("upper", "a-z A-Z", text.upper()) if upper else ("lower", "A-Z a-z", text.lower())
     return edited(
+        names,
         [fixture(path, text)],
         {path: result},
         names.pick(
@@ -347,7 +282,16 @@ def case_in_place(names: Names) -> Unit:
                 f"Turn {shown(path)} into {which} case and keep its name.",
             ]
         ),
-        f"how to rewrite {shown(path)} using {which} case, by way of a temporary file",
+        [
+            f"how to rewrite {shown(path)} using {which} case, by way of a temporary file",
+            f"Convert the file {shown(path)} to {which} case in place.",
+            f"{shown(path)} should have nothing but {which} case letters; write the result back to it.",
+            f"I want the text of {shown(path)} in {which} case, stored in the same file.",
+            f"Make every letter in {shown(path)} {which} case and leave the file name.",
+            f"Replace the content of {shown(path)} by the same text in {which} case.",
+            f"The letters in {shown(path)} are of mixed case. Overwrite the file so that all of them are {which} case.",
+            f"Edit {shown(path)} itself: all its letters turn to {which} case.",
+        ],
         [
             f"tr {sets} < {quote(path)} > {quote(path + '.new')}",
             f"mv {quote(path + '.new')} {quote(path)}",
@@ -375,7 +319,20 @@ def swap_character(names: Names) -> Unit:
             f"Write {shown(path)} to {shown(out)} with {new_name} wherever there is a {old_name}.",
             f"{shown(out)} shall be {shown(path)} with every {old_name} turned into {new_name}.",
         ],
-        other=f"how to exchange the {old_name} for {new_name} across {shown(path)} giving {shown(out)}",
+        others=[
+            f"how to exchange the {old_name} for {new_name} across {shown(path)} giving {shown(out)}",
+            f"Take the text of {shown(path)}, put {new_name} in place of every {old_name}, and store it in "
+            f"{shown(out)}.",
+            f"{shown(out)} should have the text of {shown(path)} with {new_name} where {shown(path)} has a {old_name}.",
+            f"I want every {old_name} of {shown(path)} changed to {new_name} in a new file {shown(out)}.",
+            f"Copy {shown(path)} to {shown(out)}; in the copy, {new_name} stands for each {old_name}.",
+            f"Change each {old_name} in the file {shown(path)} to {new_name}, but save the changed text as "
+            f"{shown(out)} and leave {shown(path)} alone.",
+            f"Convert {shown(path)}: {new_name} instead of a {old_name}, everywhere. The converted text goes to "
+            f"{shown(out)}.",
+            f"Where {shown(path)} has a {old_name}, {shown(out)} must have {new_name}; all other characters are the "
+            "same.",
+        ],
         solution=[f"tr '{old}' '{new}' < {quote(path)} > {quote(out)}"],
     )
 
@@ -387,11 +344,15 @@ def drop_character(names: Names) -> Unit:
     sign, sign_name = names.pick([(",", "commas"), ("#", "hash signs"), ("*", "stars"), ("-", "dashes")])
     if names.number(0, 1):
         text = text_of(f"{sign} ".join(row) for row in rows)
-        what, option, result = f"without any {sign_name}", "-d", text.replace(sign, "")
+        what, otherwise = f"without any {sign_name}", f"with all {sign_name} deleted"
+        option, result = "-d", text.replace(sign, "")
     else:
         text = text_of((sign * names.number(2, 4)).join(row) for row in rows)
-        what, option = f"with each run of {sign_name} squeezed to one", "-s"
-        result = text_of(sign.join(row) for row in rows)
+        what, otherwise = (
+            f"with each run of {sign_name} squeezed to one",
+            f"with {sign_name} in a row made a single one",
+        )
+        option, result = "-s", text_of(sign.join(row) for row in rows)
     return saved(
         names,
         [fixture(path, text)],
@@ -402,7 +363,16 @@ def drop_character(names: Names) -> Unit:
             f"Write the text of {shown(path)} to {shown(out)}, {what}.",
             f"{shown(out)} needs the content of {shown(path)} {what}.",
         ],
-        other=f"how to get {shown(out)} from {shown(path)} {what} by means of tr",
+        others=[
+            f"how to get {shown(out)} from {shown(path)} {otherwise} by means of tr",
+            f"Copy {shown(path)} to {shown(out)}, {otherwise}.",
+            f"{shown(out)} should have the text of {shown(path)} {otherwise}, while {shown(path)} is left alone.",
+            f"I want the lines of {shown(path)} {otherwise} in a new file {shown(out)}.",
+            f"Take {shown(path)} and store it {otherwise} in {shown(out)}.",
+            f"Make a version of the file {shown(path)} {otherwise} and put it into {shown(out)}.",
+            f"How would {shown(path)} look {otherwise}? Save that text as {shown(out)}.",
+            f"The same text as in {shown(path)}, but {otherwise}, is to be stored in the file {shown(out)}.",
+        ],
         solution=[f"tr {option} '{sign}' < {quote(path)} > {quote(out)}"],
     )
 
@@ -425,7 +395,6 @@ def case_of_directory(names: Names) -> Unit:
                 f"For each file of {home}, save a version in {which} case in the new directory {target}.",
             ]
         ),
-        instruction=f"how to loop over {home} and put {which} case versions of its files in {target}",
         solution=[
             f"mkdir {target}",
             names.pick(
@@ -435,152 +404,24 @@ def case_of_directory(names: Names) -> Unit:
                 ]
             ),
         ],
-        after=[fixture(f"{target}/{name}", text) for name, text in results.items()],
-    )
-
-
-def take_edge(names: Names) -> Unit:
-    """The first or last lines of a file."""
-    path, out = names.path(names.pick(["log", "txt"]), names.number(0, 1)), names.file("txt")
-    lines, count = names.lines(names.number(6, 10)), names.number(2, 4)
-    which, tool, result = names.pick([("first", "head", lines[:count]), ("last", "tail", lines[-count:])])
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(result),
-        asks=[
-            f"Save the {which} {count} lines of {shown(path)} as {shown(out)}.",
-            f"Write only the {which} {count} lines of {shown(path)} to {shown(out)}.",
-            f"{shown(out)} shall hold the {which} {count} lines of {shown(path)}.",
-            f"From {shown(path)}, put the {which} {count} lines into {shown(out)}.",
-        ],
-        other=f"how to cut {shown(path)} down to its {which} {count} lines in {shown(out)}",
-        solution=[f"{tool} -n {count} {quote(path)} > {quote(out)}"],
-    )
-
-
-def take_middle(names: Names) -> Unit:
-    """A range of lines."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    lines, start = names.lines(names.number(8, 10)), names.number(2, 4)
-    end = start + names.number(1, 3)
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(lines[start - 1 : end]),
-        asks=[
-            f"Save lines {start} to {end} of {shown(path)} as {shown(out)}.",
-            f"Write {shown(path)} from line {start} up to and including line {end} to {shown(out)}.",
-            f"Only lines {start} through {end} of {shown(path)} are needed; put them into {shown(out)}.",
-        ],
-        other=f"how to print the range {start} to {end} of lines in {shown(path)} to {shown(out)}",
-        solution=[
-            names.pick(
-                [
-                    f"sed -n '{start},{end}p' {quote(path)} > {quote(out)}",
-                    f"head -n {end} {quote(path)} | tail -n +{start} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def take_single(names: Names) -> Unit:
-    """One line by its number."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    lines = names.lines(names.number(6, 9))
-    number = names.number(2, len(lines) - 1)
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        f"{lines[number - 1]}\n",
-        asks=[
-            f"Save line {number} of {shown(path)} as {shown(out)}.",
-            f"Write just line number {number} of {shown(path)} to {shown(out)}.",
-            f"What stands in line {number} of {shown(path)}? Put that line into {shown(out)}.",
-        ],
-        other=f"how to pick line {number} out of {shown(path)} for {shown(out)}",
-        solution=[
-            names.pick(
-                [
-                    f"sed -n '{number}p' {quote(path)} > {quote(out)}",
-                    f"sed -n {number}p {quote(path)} > {quote(out)}",
-                    f"head -n {number} {quote(path)} | tail -n 1 > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def take_rest(names: Names) -> Unit:
-    """Everything after the first lines."""
-    path, out = names.path(names.pick(["txt", "csv"]), names.number(0, 1)), names.file("txt")
-    lines, skip = names.lines(names.number(6, 9)), names.number(1, 3)
-    what = "line" if skip == 1 else f"{skip} lines"
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(lines[skip:]),
-        asks=[
-            f"Save {shown(path)} without its first {what} as {shown(out)}.",
-            f"Write all but the first {what} of {shown(path)} to {shown(out)}.",
-            f"Skip the first {what} of {shown(path)}; the remaining lines go to {shown(out)}.",
-        ],
-        other=f"how to leave the first {what} out when copying {shown(path)} to {shown(out)}",
-        solution=[
-            names.pick(
-                [
-                    f"tail -n +{skip + 1} {quote(path)} > {quote(out)}",
-                    f"sed '1,{skip}d' {quote(path)} > {quote(out)}"
-                    if skip > 1
-                    else f"sed 1d {quote(path)} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def take_off_in_place(names: Names) -> Unit:
-    """The first or last line removed from the file itself."""
-    path = names.path(names.pick(["txt", "log"]), names.number(0, 1))
-    lines = names.lines(names.number(5, 8))
-    which, script, result = names.pick([("first", "1d", lines[1:]), ("last", "$d", lines[:-1])])
-    return edited(
-        [fixture(path, text_of(lines))],
-        {path: text_of(result)},
-        names.pick(
+        instruction=names.pick(
             [
-                f"Take the {which} line off {shown(path)}, in the file itself.",
-                f"Remove the {which} line of {shown(path)} and keep all other lines.",
-                f"{shown(path)} has one line too many: delete its {which} line.",
+                f"how to loop over {home} and put {which} case versions of its files in {target}",
+                f"Create the folder {target} and store there each file of {home} converted to {which} case, file "
+                "names unchanged.",
+                f"{target} should be a new directory with a {which} case version of every file in {home}, same names.",
+                f"I want all files of {home} in {which} case in a new folder {target}; the names stay the same.",
+                f"Convert the text of the files in {home} to {which} case and write them, name by name, to the new "
+                f"directory {target}.",
+                f"Go through the files of the folder {home}; put the text of each in {which} case into a file of this "
+                f"name in {target}, which is new.",
+                f"Copy the files of {home} to {target} (make that directory) and turn the letters of the copies to "
+                f"{which} case.",
+                f"Make a directory {target} that has the files of {home}, by the same names, with all letters {which} "
+                f"case; leave {home} alone.",
             ]
         ),
-        f"how to strip the {which} line from {shown(path)} with sed",
-        [f"sed -i '{script}' {quote(path)}"],
-    )
-
-
-def take_of_each(names: Names) -> Unit:
-    """The first or last line of each file of a directory."""
-    home, out, ext = names.directory(), names.file("txt"), names.pick(["txt", "log"])
-    texts = {f"{home}/{names.file(ext)}": names.lines(names.number(3, 5)) for _ in range(3)}
-    which, tool, index = names.pick([("first", "head", 0), ("last", "tail", -1)])
-    return saved(
-        names,
-        [fixture(path, text_of(lines)) for path, lines in texts.items()],
-        out,
-        text_of(texts[path][index] for path in sorted(texts)),
-        asks=[
-            f"Write the {which} line of each .{ext} file in {home}, in order of file name, to {shown(out)}.",
-            f"Every .{ext} file of {home} gives its {which} line to {shown(out)}; go by file name, no headings.",
-            f"Collect in {shown(out)} the {which} lines of all .{ext} files of {home}, sorted by file name.",
-        ],
-        other=f"how to gather the {which} line from every .{ext} in {home} with a loop to {shown(out)}",
-        solution=[f'for f in {home}/*.{ext}; do {tool} -n 1 "$f"; done > {quote(out)}'],
+        after=[fixture(f"{target}/{name}", text) for name, text in results.items()],
     )
 
 
@@ -589,7 +430,5 @@ SHAPES: dict[str, list[Shape]] = {
         replace_in_file, replace_into_copy, replace_in_directory, replace_in_tree, replace_once_per_line,
         replace_two_words,
     ],
-    "sort_unique": [sort_plain, sort_numbers, sort_in_place, sort_several, repeated_lines],
     "change_case": [case_into_copy, case_in_place, swap_character, drop_character, case_of_directory],
-    "take_lines": [take_edge, take_middle, take_single, take_rest, take_off_in_place, take_of_each],
 }  # fmt: skip

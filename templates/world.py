@@ -137,11 +137,24 @@ def saved(
     text: str,
     *,
     asks: Sequence[str],
-    other: str,
+    others: Sequence[str],
     solution: list[str],
 ) -> Unit:
     """A unit that leaves its fixtures alone and writes `text` to one new file `out`, asked for in one of `asks`."""
-    return Unit(list(fixtures), names.pick(asks), other, solution, after=[fixture(out, text)])
+    return Unit(list(fixtures), names.pick(asks), names.pick(others), solution, after=[fixture(out, text)])
+
+
+def edited(
+    names: Names,
+    fixtures: Sequence[Fixture],
+    texts: dict[str, str],
+    directive: str,
+    others: Sequence[str],
+    solution: list[str],
+) -> Unit:
+    """A unit that changes files in place: `texts` holds their new contents by path."""
+    after = [fixture(path, text) for path, text in texts.items()]
+    return Unit(list(fixtures), directive, names.pick(others), solution, after)
 
 
 def text_of(lines: Iterable[str]) -> str:
