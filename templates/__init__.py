@@ -20,6 +20,7 @@ from templates import (
     configuration,
     counting,
     files,
+    links,
     permissions,
     renames,
     search,
@@ -27,18 +28,21 @@ from templates import (
     sums,
     tables,
     text,
+    tidying,
 )  # fmt: skip
 from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 _FAMILIES = (
     files,
+    tidying,
     search,
     text,
     tables,
     counting,
     sums,
     permissions,
+    links,
     archives,
     squeeze,
     configuration,
