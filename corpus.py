@@ -25,6 +25,7 @@ import templates
 from looks import Step, World, lines
 from schema import HOME, Message
 from taxonomy import ARCHETYPES
+from templates.wording import asked, worded
 from templates.words import CALLED, CALLS
 from templates.world import Names, Unit, fixture, quote
 
@@ -140,104 +141,6 @@ def program(rng: random.Random, names: Names) -> str:
 
 
 # --- work: the archetypes' instructions and their commands ---------------------------------------------------------
-
-OPENERS = [
-    "", "", "", "", "Please: ", "Next: ", "Job: ", "To do: ", "Now: ", "Wanted: ", "- ", "* ", "Request: ", "Also: ",
-    "Task for today. ", "One more. ", "Hello. ", "> ", "# ", "Note: ", "today: ", "Entry. ",
-]  # fmt: skip
-CLOSERS = ["", "", "", "", "", " Thanks.", " That is all.", " No hurry.", " Nothing else.", "\n-- kim", " (kim)"]
-
-
-def worded(unit: Unit, rng: random.Random) -> str:
-    """The unit's instruction; one that says how to do a thing also comes as a wish, a question or a heading."""
-    thing = unit.instruction.removeprefix("how to ")
-    text = SYNONYM.sub(lambda found: rng.choice([found[0], *ALIKE[found[0]]]), thing)
-    if rng.random() < 0.3:  # in a hurry
-        text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
-    return text if thing == unit.instruction else rng.choice(HOW_TO).format(text)
-
-
-def asked(unit: Unit, rng: random.Random) -> str:
-    """The instruction with something small before and after it."""
-    return rng.choice(OPENERS) + worded(unit, rng) + rng.choice(CLOSERS)
-
-
-ALIKE: dict[str, list[str]] = {}  # a word to what may stand in its place
-for _group in """
-save|write|store|put|keep|record
-saved|written|stored|kept
-copy|duplicate
-move|bring|carry
-delete|remove|erase|get rid of
-make|create|build
-directory|folder
-directories|folders
-contain|hold|have|mention|include
-contains|holds|has|mentions|includes
-find|locate|look for
-replace|exchange|substitute|change|swap
-lines|rows
-column|field
-columns|fields
-below|under|inside
-count|number|tally
-sorted|in order
-unpack|extract|expand
-pack|bundle|archive
-squeezed|compressed
-begin with|start with
-should|must|shall|has to|is to
-I want|I need|We need|Give me
-each|every
-first|leading
-last|final|closing
-just|only
-change|alter|modify
-glue|join
-symlink|symbolic link|soft link
-symlinks|symbolic links
-lower case|lowercase|small letters
-upper case|uppercase|capital letters
-comma separated|comma-separated|csv
-heading|header
-ends in|ends with
-end in|end with
-starts with|begins with
-empty|blank
-named|called
-at any depth|however deep|recursively|in its subdirectories too
-everywhere|wherever it stands|throughout
-greater than|more than|larger than|higher than
-less than|smaller than|lower than
-at least|no less than
-files|documents
-stay|remain
-as it is|untouched|unchanged
-the word|the string|the text
-different|distinct|unique
-often|frequent
-most often|most frequently
-total|sum
-new|fresh
-mode|permissions
-executable|runnable
-points to|leads to|refers to
-point to|lead to|refer to
-gzip-compressed|gzipped|compressed with gzip
-uncompressed|unzipped
-in one go|at once
-show|print|output
-take|pick|grab
-""".strip().splitlines():
-    for _word in _group.split("|"):
-        ALIKE.setdefault(_word, []).extend(other for other in _group.split("|") if other != _word)
-SYNONYM = re.compile(r"(?<![\w./'-])(?:" + "|".join(sorted(ALIKE, key=len, reverse=True)) + r")(?![\w./'-])")
-SMALL_WORD = re.compile(r"\b(?:[Tt]he|[Aa]n?|of|is|are|be|it|its|that|which|I|should|must|then|to be|please) ")
-HOW_TO = [
-    "how to {}", "how to {}?", "I want to {}.", "It is time to {}.", "we have to {}", "The job is to {}.", "to {}:",
-    "What is needed is to {}.", "the way to {}", "Somebody should {}.", "could you {}?", "{}, please", "let us {}",
-    "you may now {}.", "{}: do that", "Show how to {}.", "[ ] {}", "kim asked you to {}.",
-]  # fmt: skip
 
 
 def work(rng: random.Random, archetypes: list[str] | None = None) -> Document:

@@ -22,6 +22,7 @@ from templates import (
     files,
     joins,
     lines,
+    links,
     permissions,
     renames,
     search,
@@ -29,13 +30,14 @@ from templates import (
     sums,
     tables,
     text,
+    tidying,
 )  # fmt: skip
 from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 _FAMILIES = (
-    files, search, text, lines, tables, joins, counting, sums, permissions, archives, squeeze, configuration, renames,
-    blocked,
+    files, tidying, search, text, lines, tables, joins, counting, sums, permissions, links, archives, squeeze,
+    configuration, renames, blocked,
 )  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()

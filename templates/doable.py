@@ -47,15 +47,32 @@ def _number_sequence(names: Names) -> Unit:
             f"Fill {o} with the numbers {low} to {high}, each on a line of its own.",
             f"Save the sequence {low} to {high} in {o}, one number a line.",
         ],
-        others=[f"I want {o} to count from {low} up to {high}, line by line.", f"{o} should run from {low} to {high}."],
+        others=[
+            f"I want {o} to count from {low} up to {high}, line by line.",
+            f"{o} should run from {low} to {high}.",
+            f"Count from {low} to {high} into the file {o}, a new line for each number.",
+            f"Put all the whole numbers between {low} and {high}, both included, into {o}, one below the other.",
+            f"Could you make {o} with the numbers from {low} up to {high}, one on each line?",
+            f"We need a file {o} that lists {low} to {high}, every number on its own line.",
+            f"Generate the numbers that start at {low} and end at {high}; store them in {o}, one per line.",
+            f"The file {o} has to contain the numbers {low} through {high}, one number on every line.",
+        ],
         solution=f"seq {low} {high} > {quote(out)}",
     )
 
 
 def _through(
-    names: Names, command: str, turn: Callable[[list[str]], list[str]], what: str, other: str, lines: list[str]
+    names: Names,
+    command: str,
+    turn: Callable[[list[str]], list[str]],
+    what: str,
+    others: Callable[[str, str], Sequence[str]],
+    lines: list[str],
 ) -> Unit:
-    """A unit that passes a file through one command; `what` says what the result is, `other` says it otherwise."""
+    """A unit that passes a file through one command; `what` says what becomes of the lines.
+
+    `others` gives the instructions for the two file names, the source and the result.
+    """
     source, out = names.path("txt", names.number(0, 1)), names.file("txt")
     s, o = shown(source), shown(out)
     return _can(
@@ -67,20 +84,51 @@ def _through(
             f"Make {o} from {s}: its lines, {what}.",
             f"Save {s} as {o}, {what}.",
         ],
-        others=[f"I want {o} to be {s} {other}.", f"{o} should be {s} {other}."],
+        others=others(s, o),
         solution=f"{command} {quote(source)} > {quote(out)}",
     )
 
 
 def _reversed_lines(names: Names) -> Unit:
     lines = names.lines(names.number(3, 6))
-    return _through(names, "tac", lambda all_: all_[::-1], "last line first", "from bottom to top", lines)
+    return _through(
+        names,
+        "tac",
+        lambda all_: all_[::-1],
+        "last line first",
+        lambda s, o: [
+            f"I want {o} to be {s} from bottom to top.",
+            f"{o} should be {s} from bottom to top.",
+            f"Reverse the order of the lines of {s} and store the outcome in {o}.",
+            f"Turn {s} upside down, its bottom line on top, and save that as {o}.",
+            f"Could you put the lines of {s} into {o} in reverse order, so that the last one comes first?",
+            f"The file {o} has to contain the rows of {s} in the opposite order.",
+            f"{s} is to be copied into {o} with its lines in reversed order, the last at the top.",
+            f"Produce {o}, which has the entries of {s} backwards: the final line at the start, the first at the end.",
+        ],
+        lines,
+    )
 
 
 def _mirrored_lines(names: Names) -> Unit:
     lines = names.lines(names.number(3, 5))
-    what = "each line spelled backwards"
-    return _through(names, "rev", lambda all_: [line[::-1] for line in all_], what, "with mirrored lines", lines)
+    return _through(
+        names,
+        "rev",
+        lambda all_: [line[::-1] for line in all_],
+        "each line spelled backwards",
+        lambda s, o: [
+            f"I want {o} to be {s} with mirrored lines.",
+            f"{o} should be {s} with mirrored lines.",
+            f"Reverse the characters in every line of {s} and put the result into {o}, the lines in the same order.",
+            f"Spell each line of {s} from right to left in a new file {o}.",
+            f"Could you write {o}, where every line of {s} is read from its last character to its first?",
+            f"In {o} we need the lines of {s} reversed letter by letter, in the same order of lines.",
+            f"Flip the text of each row in {s} so that it reads backwards, and save this in {o}.",
+            f"{o} has to contain every line of {s} with its characters in reverse order.",
+        ],
+        lines,
+    )
 
 
 def _numbered_lines(names: Names) -> Unit:
@@ -89,8 +137,23 @@ def _numbered_lines(names: Names) -> Unit:
     def numbered(all_: list[str]) -> list[str]:
         return [f"{index} {line}" for index, line in enumerate(all_, 1)]
 
-    what = "each with its line number and a space in front"
-    return _through(names, "awk '{print NR, $0}'", numbered, what, "with numbered lines, '1 ' before the first", lines)
+    return _through(
+        names,
+        "awk '{print NR, $0}'",
+        numbered,
+        "each with its line number and a space in front",
+        lambda s, o: [
+            f"I want {o} to be {s} with numbered lines, '1 ' before the first.",
+            f"{o} should be {s} with numbered lines, '1 ' before the first.",
+            f"Number the lines of {s} in {o}: '1 ' and the first line, '2 ' and the second, and so forth.",
+            f"Could you put the line number and one space before every line of {s} and save that in {o}?",
+            f"Produce a numbered copy of {s} called {o}; each line begins with its number and one space.",
+            f"In {o} every line of {s} has to start with its position, counted from 1, and a space.",
+            f"Add line numbers to the text of {s}, a single space after each, and store that in {o}, not in {s}.",
+            f"We need {o}: the same lines as {s}, but with 1, 2, 3 and so on plus one space at the front of them.",
+        ],
+        lines,
+    )
 
 
 def _folded_lines(names: Names) -> Unit:
@@ -99,8 +162,23 @@ def _folded_lines(names: Names) -> Unit:
     def folded(all_: list[str]) -> list[str]:
         return [line[start : start + width] for line in all_ for start in range(0, len(line), width)]
 
-    what = f"broken after every {width} characters"
-    return _through(names, f"fold -w {width}", folded, what, f"in lines of at most {width} characters", lines)
+    return _through(
+        names,
+        f"fold -w {width}",
+        folded,
+        f"broken after every {width} characters",
+        lambda s, o: [
+            f"I want {o} to be {s} in lines of at most {width} characters.",
+            f"{o} should be {s} in lines of at most {width} characters.",
+            f"Wrap the lines of {s} at {width} characters and store the outcome in {o}.",
+            f"Cut the lines of {s} into pieces of {width} characters, one piece per line, and put them into {o}.",
+            f"Could you fold {s} to a width of {width} and keep the result as {o}?",
+            f"No line of {o} may have more than {width} characters; apart from that it has the text of {s}.",
+            f"Split each line in {s} after {width} characters, as often as necessary; the new lines belong in {o}.",
+            f"We need {s} with a line break every {width} characters, saved under the name {o}.",
+        ],
+        lines,
+    )
 
 
 def _decoded(names: Names) -> Unit:
@@ -116,7 +194,16 @@ def _decoded(names: Names) -> Unit:
             f"{s} is base64. Write what it stands for to {o}.",
             f"Turn the base64 file {s} into its plain form {o}; {s} stays.",
         ],
-        others=[f"I want the base64 of {s} decoded in {o}.", f"{o} should be {s} without the base64 around it."],
+        others=[
+            f"I want the base64 of {s} decoded in {o}.",
+            f"{o} should be {s} without the base64 around it.",
+            f"The file {s} holds base64 text. Decode it into {o}.",
+            f"Could you undo the base64 encoding of {s} and put the plain text into {o}?",
+            f"Produce {o} by decoding {s}, which is in base64.",
+            f"What the base64 in {s} means has to be stored in {o}.",
+            f"Convert {s} back from base64; the decoded text belongs in {o}, and {s} is left alone.",
+            f"We need the original text, now base64 in {s}, under the name {o}.",
+        ],
         solution=f"base64 -d {quote(source)} > {quote(out)}",
     )
 
@@ -124,18 +211,39 @@ def _decoded(names: Names) -> Unit:
 def _own_name(names: Names) -> Unit:
     out = names.file("txt")
     o = shown(out)
-    what, other, command, answer = names.pick(
+    what, other, thing, command, answer = names.pick(
         [
-            ("the name of the user you are logged in as", "who the login user is", "id -un", "operator"),
-            ("the numeric id of your user", "the user id as a number", "id -u", "1000"),
-            ("the absolute path of the home directory", "where home is", "echo $HOME", HOME),
+            (
+                "the name of the user you are logged in as",
+                "who the login user is",
+                "your own user name",
+                "id -un",
+                "operator",
+            ),
+            ("the numeric id of your user", "the user id as a number", "your numeric uid", "id -u", "1000"),
+            (
+                "the absolute path of the home directory",
+                "where home is",
+                "the full path of your home directory",
+                "echo $HOME",
+                HOME,
+            ),
         ]
     )
     return _can(
         names,
         answer=(out, f"{answer}\n"),
         asks=[f"Write {what} to {o}.", f"Let {o} name {what}.", f"Record {what} in {o}."],
-        others=[f"I want {o} to say {other}.", f"{o} should tell {other}."],
+        others=[
+            f"I want {o} to say {other}.",
+            f"{o} should tell {other}.",
+            f"Find out {thing} and store it in {o}.",
+            f"Could you save {thing} as the only line of {o}?",
+            f"We need a file {o} with {thing} in it, nothing more.",
+            f"Put {thing}, just that, into a file {o}.",
+            f"The file {o} has to contain {thing}.",
+            f"Look up {thing}; it belongs in {o}.",
+        ],
         solution=f"{command} > {quote(out)}",
     )
 
@@ -153,7 +261,16 @@ def _mode_digits(names: Names) -> Unit:
             f"Which mode does {s} have? Save its three digits in {o}.",
             f"Record the permissions of {s}, as an octal number, in {o}.",
         ],
-        others=[f"I want to read the octal mode of {s} in {o}.", f"{o} should give the three mode digits of {s}."],
+        others=[
+            f"I want to read the octal mode of {s} in {o}.",
+            f"{o} should give the three mode digits of {s}.",
+            f"What are the permissions of {s}, as three digits? Put the answer into {o}.",
+            f"Could you save the octal permission bits of {s}, three digits such as 644, in a file {o}?",
+            f"Look up the file mode of {s} in octal and store it in {o}, just the three digits.",
+            f"The file {o} has to contain the octal mode of {s}, as stat prints it.",
+            f"We need {o} with the numeric permissions (octal, three digits) of the file {s}.",
+            f"Produce {o}: one line, the octal access mode of {s}.",
+        ],
         solution=f"stat -c %a {quote(source)} > {quote(out)}",
     )
 
@@ -170,7 +287,17 @@ def _link_target(names: Names) -> Unit:
             f"Where does the symlink {name} point? Save its target in {o}.",
             f"Record in {o} what the symbolic link {name} leads to, as the link has it.",
         ],
-        others=[f"I want {o} to say what the symlink {name} reads.", f"{o} should name the target of the link {name}."],
+        others=[
+            f"I want {o} to say what the symlink {name} reads.",
+            f"{o} should name the target of the link {name}.",
+            f"{name} is a symbolic link; put the path that it points to into {o}.",
+            f"Could you read the link {name} and put what it says into {o}?",
+            f"The file {o} has to contain the path which the symlink {name} leads to.",
+            f"Look up what the symlink {name} points at and save that path as the only line of {o}.",
+            f"We need the destination of the symbolic link {name}, exactly as it is stored in the link, in {o}.",
+            f"Produce {o} with one line, the target path of the link called {name}.",
+            f"What does the symbolic link {name} point to? The answer belongs in {o}.",
+        ],
         solution=f"readlink {name} > {quote(out)}",
     )
 
@@ -189,7 +316,16 @@ def _checksum(names: Names) -> Unit:
             f"Write what {kind}sum prints for {s} to {o}.",
             f"Record the {kind} checksum line of {s}, hash and name, in {o}.",
         ],
-        others=[f"I want the {kind}sum line of {s} in {o}.", f"{o} should be the output of {kind}sum for {s}."],
+        others=[
+            f"I want the {kind}sum line of {s} in {o}.",
+            f"{o} should be the output of {kind}sum for {s}.",
+            f"Run {kind}sum on {s} and keep its output in {o}.",
+            f"Compute the {kind} hash of {s} with {kind}sum; its output line belongs in {o}.",
+            f"Could you put the {kind} checksum of {s} into {o}, with the file name behind it as {kind}sum does?",
+            f"The file {o} has to contain the line that {kind}sum gives for {s}.",
+            f"We need a checksum file {o} for {s}, made with {kind}sum.",
+            f"Take the {kind}sum of {s} and store hash plus file name in {o}.",
+        ],
         solution=f"{kind}sum {source} > {quote(out)}",
     )
 
@@ -206,7 +342,16 @@ def _size_in_bytes(names: Names) -> Unit:
             f"What size does stat report for {s}? Save that number in {o}.",
             f"Ask stat for the size of {s} and record the number in {o}.",
         ],
-        others=[f"I want the size of {s}, by stat, in {o}.", f"{o} should say the size of {s} as stat sees it."],
+        others=[
+            f"I want the size of {s}, by stat, in {o}.",
+            f"{o} should say the size of {s} as stat sees it.",
+            f"How large is {s} in bytes, according to stat? Put only the number into {o}.",
+            f"Could you use stat to get the size of {s} and store it, just the number, in {o}?",
+            f"The file {o} has to contain the byte size of {s} that stat shows, nothing else.",
+            f"Let stat tell how big {s} is; save the plain number as {o}.",
+            f"We need the file size of {s}, the number from stat, in a file named {o}.",
+            f"Get the size of {s} in bytes with stat and write just that figure into {o}.",
+        ],
         solution=f"stat -c %s {quote(source)} > {quote(out)}",
     )
 
@@ -223,13 +368,24 @@ def _encoded(names: Names) -> Unit:
             f"Write {s} to {o} in base64 form.",
             f"Make {o}, the base64 encoding of {s}; {s} stays.",
         ],
-        others=[f"I want the base64 of {s} in {o}.", f"{o} should be {s} put into base64."],
+        others=[
+            f"I want the base64 of {s} in {o}.",
+            f"{o} should be {s} put into base64.",
+            f"Convert {s} to base64 and put the outcome into {o}.",
+            f"Could you base64 encode the file {s} and let {o} be the outcome?",
+            f"The file {o} has to contain {s} in base64, and {s} is left as it is.",
+            f"Produce a base64 version of {s} called {o}.",
+            f"Run base64 on {s} and keep what it prints in {o}.",
+            f"We need {s} as base64 text; {o} is the file for it.",
+        ],
         solution=f"base64 {quote(source)} > {quote(out)}",
     )
 
 
-def _cleaned(names: Names, script: str, spoil: Callable[[str], str], what: str, other: str) -> Unit:
-    """A unit that edits every line of a file in place; `what` is what must go."""
+def _cleaned(
+    names: Names, script: str, spoil: Callable[[str], str], what: str, others: Callable[[str], Sequence[str]]
+) -> Unit:
+    """A unit that edits every line of a file in place; `what` is what must go, `others` the instructions for a file."""
     path = names.path(names.pick(["conf", "cfg", "env"]), names.number(0, 1))
     lines = [f"{names.filler()[0]}={names.number(1, 99)}" for _ in range(names.number(3, 5))]
     s = shown(path)
@@ -242,18 +398,49 @@ def _cleaned(names: Names, script: str, spoil: Callable[[str], str], what: str, 
                 f"Clean {s} by cutting {what} off its lines.",
             ]
         ),
-        instruction=names.pick([f"I want {s} without {other}.", f"{s} should be rid of {other}."]),
+        instruction=names.pick(others(s)),
         solution=[f"sed -i '{script}' {quote(path)}"],
         after=[fixture(path, text_of(lines))],
     )
 
 
 def _carriage_returns(names: Names) -> Unit:
-    return _cleaned(names, r"s/\r$//", lambda line: f"{line}\r", "a carriage return", "its Windows line ends")
+    return _cleaned(
+        names,
+        r"s/\r$//",
+        lambda line: f"{line}\r",
+        "a carriage return",
+        lambda s: [
+            f"I want {s} without its Windows line ends.",
+            f"{s} should be rid of its Windows line ends.",
+            f"Convert {s} from Windows to Unix line endings, in place.",
+            f"Remove the carriage return at the end of each line in {s}.",
+            f"Could you get the CR characters out of {s}?",
+            f"Every line in {s} ends with CR and LF; only the LF is to stay.",
+            f"{s} was written on Windows. Delete the CR before each line end, in the same file.",
+            f"We need {s} to have plain Unix line ends, without any carriage returns.",
+            f"Edit {s} in place so that no line has a carriage return at its end.",
+        ],
+    )
 
 
 def _trailing_spaces(names: Names) -> Unit:
-    return _cleaned(names, "s/ *$//", lambda line: f"{line}   ", "trailing spaces", "blanks after the values")
+    return _cleaned(
+        names,
+        "s/ *$//",
+        lambda line: f"{line}   ",
+        "trailing spaces",
+        lambda s: [
+            f"I want {s} without blanks after the values.",
+            f"{s} should be rid of blanks after the values.",
+            f"Remove the spaces at the end of each line in {s}.",
+            f"Could you trim {s}, so that no line ends in blanks?",
+            f"There are spaces after the values in {s}; delete them in the file itself.",
+            f"Edit {s} in place: no line may end with a space.",
+            f"Cut the whitespace off the right-hand side of all lines of {s}.",
+            f"We need {s} without any spaces at the line ends.",
+        ],
+    )
 
 
 def _arithmetic(names: Names) -> Unit:
@@ -270,7 +457,16 @@ def _arithmetic(names: Names) -> Unit:
             f"Work out {left} {sign} {right} and save the result in {o}.",
             f"Compute the {word} of {left} and {right}; the number goes to {o}.",
         ],
-        others=[f"I want {o} to hold {left} {sign} {right}.", f"{o} should be the {word} of {left} and {right}."],
+        others=[
+            f"I want {o} to hold {left} {sign} {right}.",
+            f"{o} should be the {word} of {left} and {right}.",
+            f"How much is {left} {sign} {right}? Put the answer into {o}.",
+            f"Calculate {left} {sign} {right}; the result has to be stored in {o}.",
+            f"Could you save the {word} of {left} and {right} in a file {o}?",
+            f"The file {o} has to contain one number, the result of {left} {sign} {right}.",
+            f"We need the value of {left} {sign} {right} in {o}, just the number.",
+            f"Let the shell calculate {left} {sign} {right}; its answer belongs in {o}.",
+        ],
         solution=f"echo $(({left} {sign} {right})) > {quote(out)}",
     )
 

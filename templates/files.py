@@ -1,4 +1,4 @@
-"""Make worlds of work on files and trees: making, copying, sorting into places, deleting.
+"""Make worlds of work that adds files and trees: making and copying.
 
     from templates.files import SHAPES
 
@@ -24,7 +24,19 @@ def nested_note(names: Names) -> Unit:
                 f"Set up {place}, then store the line '{line}' in {shown(path)}.",
             ]
         ),
-        instruction=f"how to create the nested directory {place} plus a file {shown(path)} that says {line}",
+        instruction=names.pick(
+            [
+                f"how to create the nested directory {place} plus a file {shown(path)} that says {line}",
+                f"Create the directory {place} with all its parents and put the line '{line}' into {shown(path)}, a"
+                " new file.",
+                f"Could you make the folders {place} and in them a file {shown(path)} that has the line '{line}'?",
+                f"There is no {place} yet: make it, then save '{line}' as the only line of {shown(path)}.",
+                f"We need the nested folders {place} and the text '{line}' in {shown(path)}.",
+                f"A new file {shown(path)} has to contain just '{line}'; create the directories above it as needed.",
+                f"Build the path {place} and leave a one-line file in it, {shown(path)}, which says '{line}'.",
+                f"'{line}' belongs in {shown(path)}, and {place} is to be created for it.",
+            ]
+        ),
         solution=[f"mkdir -p {place}", f"echo '{line}' > {quote(path)}"],
         after=[directory(place), fixture(path, f"{line}\n")],
     )
@@ -45,7 +57,21 @@ def sibling_directories(names: Names) -> Unit:
                 f"Create {top} with the subdirectories {listed(parts)} and move {shown(source)} to {top}/{chosen}/.",
             ]
         ),
-        instruction=f"how to make several directories {' '.join(paths)} and put {shown(source)} in {top}/{chosen}",
+        instruction=names.pick(
+            [
+                f"how to make several directories {' '.join(paths)} and put {shown(source)} in {top}/{chosen}",
+                f"Create the folders {listed(paths)} and see that {shown(source)} is moved to {top}/{chosen}.",
+                f"Could you set up the folders {listed(parts)} inside {top} and move {shown(source)} to {chosen}"
+                " there?",
+                f"We need a directory {top} with {listed(parts)} in it; {shown(source)} has to go into {top}/{chosen}.",
+                f"Make all of {listed(paths)}, and let {shown(source)} go from the home directory into {top}/{chosen}.",
+                f"Inside a new directory {top} make {listed(parts)}, and place {shown(source)} in the one called"
+                f" {chosen}.",
+                f"{shown(source)} has to be moved to {top}/{chosen}; all of {listed(paths)} should exist as"
+                " directories in the end.",
+                f"Let {top} have a subdirectory each for {listed(parts)}; bring {shown(source)} into {top}/{chosen}.",
+            ]
+        ),
         solution=[f"mkdir -p {' '.join(paths)}", f"mv {quote(source)} {top}/{chosen}/"],
         after=[*(directory(path) for path in paths), fixture(f"{top}/{chosen}/{source}", text)],
         removed=[source],
@@ -65,7 +91,20 @@ def directories_of_list(names: Names) -> Unit:
                 f"Read {shown(source)} and create each of the directories listed there, parents included.",
             ]
         ),
-        instruction=f"how to create the directories whose paths stand in {shown(source)}",
+        instruction=names.pick(
+            [
+                f"how to create the directories whose paths stand in {shown(source)}",
+                f"Could you make the directories listed in {shown(source)}? Every line has one path.",
+                f"The file {shown(source)} holds directory paths, one on each line; make these directories and what"
+                " parents they need.",
+                f"Run mkdir -p for each line of {shown(source)}.",
+                f"We need all folders that the lines of {shown(source)} name, with their parent folders.",
+                f"Go through the list {shown(source)} and make a directory for each path in it.",
+                f"For every path in {shown(source)} a directory has to exist afterwards; make the missing ones,"
+                " parents too.",
+                f"Take the paths in {shown(source)} and turn each of them into a new directory.",
+            ]
+        ),
         solution=[names.pick([f"xargs mkdir -p < {quote(source)}", f"mkdir -p $(cat {quote(source)})"])],
         after=[directory(path) for path in paths],
     )
@@ -84,7 +123,21 @@ def same_file_in_each(names: Names) -> Unit:
                 f"Create {listed(parts)} as directories; then copy {shown(source)} into all of them.",
             ]
         ),
-        instruction=f"how to give each directory of {row} the same file {shown(source)} with a loop",
+        instruction=names.pick(
+            [
+                f"how to give each directory of {row} the same file {shown(source)} with a loop",
+                f"Could you create {listed(parts)}, all folders, and save the file {shown(source)} in each one?",
+                f"Make {listed(parts)}, all new directories, and copy {shown(source)} to every one of them; do not"
+                " remove the original.",
+                f"{shown(source)} has to lie in each of the folders {listed(parts)}, which do not exist so far, and"
+                " where it is now.",
+                f"We need {listed(parts)} as directories that have {shown(source)} in them.",
+                f"Set up {listed(parts)} as new folders that each contain the same {shown(source)}.",
+                f"A copy of {shown(source)} belongs in each of {listed(parts)}; these directories are still to be"
+                " made.",
+                f"Distribute {shown(source)} to new folders, one copy each; they are called {listed(parts)}.",
+            ]
+        ),
         solution=[
             f"mkdir {row}",
             names.pick(
@@ -116,7 +169,19 @@ def copy_one(names: Names) -> Unit:
                 f"Keep {shown(source)} and save a second copy of it as {shown(target)}.",
             ]
         ),
-        instruction=f"how to make {shown(target)} a copy of the file {shown(source)}",
+        instruction=names.pick(
+            [
+                f"how to make {shown(target)} a copy of the file {shown(source)}",
+                f"Could you save a copy of {shown(source)} as {shown(target)}?",
+                f"Copy the file {shown(source)} under a new name, {shown(target)}.",
+                f"We need the content of {shown(source)} in {shown(target)}, too; {shown(source)} itself is not to"
+                " change.",
+                f"Leave {shown(source)} in place and make a file {shown(target)} with the same content.",
+                f"{shown(source)} is to be copied to a file called {shown(target)}.",
+                f"Put a duplicate of {shown(source)} into {shown(target)}.",
+                f"The file {shown(target)} has to be the same as {shown(source)}; use cp.",
+            ]
+        ),
         solution=[f"cp {quote(source)} {quote(target)}"],
         after=[fixture(target, text)],
     )
@@ -137,7 +202,23 @@ def copy_named(names: Names) -> Unit:
                 f"From {home}, copy only {listed([shown(name) for name in chosen])} to a new directory {target}.",
             ]
         ),
-        instruction=f"how to copy two files {' '.join(map(shown, sources))} to a fresh directory called {target}",
+        instruction=names.pick(
+            [
+                f"how to copy two files {' '.join(map(shown, sources))} to a fresh directory called {target}",
+                f"Create a folder {target} and put copies of {listed([shown(path) for path in sources])} in it.",
+                f"Could you copy {listed([shown(path) for path in sources])} to {target}? That directory has to be"
+                " made first.",
+                f"We need {target}, a new directory, with {listed([shown(name) for name in chosen])} from {home} in"
+                " it as copies.",
+                f"Out of {home}, {listed([shown(name) for name in chosen])} are to be copied to {target}, which is"
+                " not there yet.",
+                f"Two files of {home}, {listed([shown(name) for name in chosen])}, have to be in a new folder"
+                f" {target} as well.",
+                f"Set up {target} and let it hold a copy each of {listed([shown(path) for path in sources])}.",
+                f"Take {listed([shown(path) for path in sources])} and copy both to {target} after making that"
+                " directory.",
+            ]
+        ),
         solution=[f"mkdir {target}", f"cp {' '.join(map(quote, sources))} {target}/"],
         after=[fixture(f"{target}/{name}", files[name]) for name in chosen],
     )
@@ -158,7 +239,20 @@ def copy_by_extension(names: Names) -> Unit:
                 f"A new directory {target} is wanted, with copies of the .{ext} files of {home} and of nothing else.",
             ]
         ),
-        instruction=f"how to copy by extension: each .{ext} from {home} to {target}",
+        instruction=names.pick(
+            [
+                f"how to copy by extension: each .{ext} from {home} to {target}",
+                f"Create {target} and copy what ends in .{ext} from {home} into it.",
+                f"Could you copy each .{ext} file in {home} to a folder {target}? The folder does not exist yet.",
+                f"We need copies of all files of {home} with the extension .{ext}, in a directory {target} made for"
+                " them.",
+                f"The .{ext} files in {home} are to be copied to {target}, a new directory; other files are not.",
+                f"Make a folder {target} that holds the same .{ext} files as {home}.",
+                f"Put a copy of every .{ext} file from {home} in a folder named {target}, which is to be created"
+                " first.",
+                f"Into a new folder {target}, copy only what is called *.{ext} in {home}.",
+            ]
+        ),
         solution=[f"mkdir {target}", f"cp {home}/*.{ext} {target}/"],
         after=[fixture(f"{target}/{name}", text) for name, text in files.items()],
     )
@@ -177,7 +271,18 @@ def copy_tree(names: Names) -> Unit:
                 f"The tree {home} is needed twice: copy it as {target}.",
             ]
         ),
-        instruction=f"how to copy a directory recursively, {home} to the new name {target}",
+        instruction=names.pick(
+            [
+                f"how to copy a directory recursively, {home} to the new name {target}",
+                f"Could you copy the folder {home}, with all its files and subdirectories, to {target}?",
+                f"We need a second copy of the directory {home}, called {target}.",
+                f"Make {target} an exact copy of the directory {home}.",
+                f"Everything in {home} has to be in {target}, too, subdirectories included; {target} is new.",
+                f"Copy {home} recursively and name the copy {target}.",
+                f"The directory {home} is to be duplicated with its whole content; call the second one {target}.",
+                f"Do not touch {home}, but make the same tree again under the name {target}.",
+            ]
+        ),
         solution=[names.pick([f"cp -r {home} {target}", f"cp -R {home} {target}"])],
         after=[fixture(f"{target}/{name}", text) for name, text in files.items()],
     )
@@ -198,272 +303,29 @@ def copy_from_tree(names: Names) -> Unit:
                 f"Make {target}; into it go copies of the .{ext} files from the whole tree {home}.",
             ]
         ),
-        instruction=f"how to search {home} for .{ext} files and copy each hit to {target} with find",
+        instruction=names.pick(
+            [
+                f"how to search {home} for .{ext} files and copy each hit to {target} with find",
+                f"Create {target} and copy all .{ext} files from {home} and its subdirectories into it.",
+                f"Could you look for .{ext} files in the whole of {home} and put copies of them in a new folder"
+                f" {target}?",
+                f"We need the .{ext} files from everywhere below {home} copied into one directory {target}, still"
+                " to be made.",
+                f"Use find to copy each .{ext} file in the tree {home} to {target}, a directory that you make first.",
+                f"Copies of all files ending in .{ext}, wherever they lie under {home}, belong in a new directory"
+                f" {target}.",
+                f"What is called *.{ext} in {home} or deeper is to be copied to {target}, without subdirectories;"
+                f" make {target} first.",
+                f"Make a flat folder {target} of copies of all the .{ext} files in {home} and in the directories"
+                " below it.",
+            ]
+        ),
         solution=[f"mkdir {target}", f"find {home} -name '*.{ext}' -exec cp {{}} {target}/ \\;"],
         after=[fixture(f"{target}/{name.rpartition('/')[2]}", text) for name, text in files.items()],
-    )
-
-
-def sort_two_kinds(names: Names) -> Unit:
-    """A mixed directory sorted into one subdirectory for each extension."""
-    home = names.directory()
-    kinds = sorted(names.rng.sample(["txt", "log", "md", "csv", "jpg", "pdf"], 2))
-    files = {names.file(ext): (ext, names.text()) for ext in [*kinds, *kinds]}
-    first, second = kinds
-    return Unit(
-        fixtures=[fixture(f"{home}/{name}", text) for name, (_, text) in files.items()],
-        directive=names.pick(
-            [
-                f"Sort the files of {home}: .{first} files into {home}/{first}, .{second} files into {home}/{second}.",
-                f"In {home}, make directories {first} and {second} and move each file into the one of its extension.",
-                f"Move the .{first} files of {home} to {home}/{first} and the .{second} files to {home}/{second}.",
-            ]
-        ),
-        instruction=f"how to sort {home} by extension into {home}/{first} and {home}/{second}",
-        solution=names.pick(
-            [
-                [
-                    f"mkdir {home}/{first} {home}/{second}",
-                    f"mv {home}/*.{first} {home}/{first}/",
-                    f"mv {home}/*.{second} {home}/{second}/",
-                ],
-                [
-                    f"mkdir {home}/{first} && mv {home}/*.{first} {home}/{first}/",
-                    f"mkdir {home}/{second} && mv {home}/*.{second} {home}/{second}/",
-                ],
-            ]
-        ),
-        after=[fixture(f"{home}/{ext}/{name}", text) for name, (ext, text) in files.items()],
-        removed=[f"{home}/{name}" for name in files],
-    )
-
-
-def sort_one_kind(names: Names) -> Unit:
-    """The files of one extension moved out of a mixed directory."""
-    home, target = names.directory(), names.directory()
-    ext, other = names.rng.sample(["png", "jpg", "pdf", "txt", "log"], 2)
-    files = {names.file(ext): names.text() for _ in range(names.number(2, 4))}
-    rest = {names.file(other): names.text() for _ in range(2)}
-    return Unit(
-        fixtures=[fixture(f"{home}/{name}", text) for name, text in {**files, **rest}.items()],
-        directive=names.pick(
-            [
-                f"Move all .{ext} files from {home} to a new directory {target}; the others stay.",
-                f"Make {target} and move the .{ext} files of {home} there.",
-                f"The .{ext} files do not belong in {home}: move them into {target}, which is still to be made.",
-            ]
-        ),
-        instruction=f"how to move only the .{ext} files of {home} into a directory {target} made for them",
-        solution=[f"mkdir {target}", f"mv {home}/*.{ext} {target}/"],
-        after=[fixture(f"{target}/{name}", text) for name, text in files.items()],
-        removed=[f"{home}/{name}" for name in files],
-    )
-
-
-def sort_from_tree(names: Names) -> Unit:
-    """Files of one extension, at any depth, moved into one directory that is there already."""
-    home, target = names.directory(), names.directory()
-    ext, other = names.rng.sample(["log", "csv", "md", "dat"], 2)
-    files = {names.path(ext, depth): names.text() for depth in (1, 1, 2)}
-    rest = {names.path(other, depth): names.text() for depth in (0, 1)}
-    return Unit(
-        fixtures=[directory(target), *(fixture(f"{home}/{name}", text) for name, text in {**files, **rest}.items())],
-        directive=names.pick(
-            [
-                f"Move every .{ext} file below {home}, at any depth, into the directory {target}.",
-                f"All .{ext} files somewhere under {home} go to {target}, without their subdirectories.",
-                f"Collect the .{ext} files of the tree {home} in {target} by moving them.",
-            ]
-        ),
-        instruction=f"how to pull each .{ext} out of the tree {home} into {target} using find and mv",
-        solution=[f"find {home} -name '*.{ext}' -exec mv {{}} {target}/ \\;"],
-        after=[fixture(f"{target}/{name.rpartition('/')[2]}", text) for name, text in files.items()],
-        removed=[f"{home}/{name}" for name in files],
-    )
-
-
-def sort_by_prefix(names: Names) -> Unit:
-    """Files whose names start alike, each group moved to the directory of that name."""
-    home, (first, second) = names.directory(), names.words(2)
-    files = {f"{word}-{names.word()}.txt": (word, names.text()) for word in (first, first, second, second)}
-    return Unit(
-        fixtures=[fixture(f"{home}/{name}", text) for name, (_, text) in files.items()],
-        directive=names.pick(
-            [
-                f"In {home}, files that start with {first}- move to {home}/{first}, with {second}- to {home}/{second}.",
-                f"Files of {home} begin with {first}- or {second}-. Move them into new directories {home}/{first} "
-                f"and {home}/{second} accordingly.",
-                f"Split {home} by prefix: names with {first}- go to {home}/{first}, names with {second}- to "
-                f"{home}/{second}.",
-            ]
-        ),
-        instruction=f"how to group the files of {home} by the prefixes {first} and {second} into directories",
-        solution=[
-            f"mkdir {home}/{first} {home}/{second}",
-            f"mv {home}/{first}-* {home}/{first}/",
-            f"mv {home}/{second}-* {home}/{second}/",
-        ],
-        after=[fixture(f"{home}/{word}/{name}", text) for name, (word, text) in files.items()],
-        removed=[f"{home}/{name}" for name in files],
-    )
-
-
-def delete_by_extension(names: Names) -> Unit:
-    """Files of one extension in one directory."""
-    home = names.directory()
-    ext, other = names.pick(["tmp", "bak", "old", "out"]), names.pick(["txt", "md", "csv"])
-    files = [f"{home}/{names.file(ext)}" for _ in range(names.number(2, 4))]
-    rest = [f"{home}/{names.file(other)}" for _ in range(2)]
-    return Unit(
-        fixtures=[fixture(path, names.text()) for path in [*files, *rest]],
-        directive=names.pick(
-            [
-                f"Delete all .{ext} files in {home}.",
-                f"The .{ext} files of {home} are of no use any more; remove them and keep the rest.",
-                f"Clean {home} of files ending in .{ext}.",
-            ]
-        ),
-        instruction=f"how to remove each .{ext} from the directory {home} and nothing more",
-        solution=[names.pick([f"rm {home}/*.{ext}", f"rm -f {home}/*.{ext}"])],
-        after=[],
-        removed=files,
-    )
-
-
-def delete_in_tree(names: Names) -> Unit:
-    """Files of one extension at any depth."""
-    home = names.directory()
-    ext, other = names.pick(["tmp", "bak", "old", "orig"]), names.pick(["txt", "md", "conf"])
-    files = [f"{home}/{names.path(ext, depth)}" for depth in (0, 1, 2)]
-    rest = [f"{home}/{names.path(other, depth)}" for depth in (0, 1, 1)]
-    return Unit(
-        fixtures=[fixture(path, names.text()) for path in [*files, *rest]],
-        directive=names.pick(
-            [
-                f"Delete every .{ext} file below {home}, at any depth.",
-                f"Remove the .{ext} files from {home} and all its subdirectories.",
-                f"No .{ext} file may be left anywhere under {home}.",
-            ]
-        ),
-        instruction=f"how to find and delete .{ext} files in a tree such as {home}",
-        solution=[
-            names.pick(
-                [
-                    f"find {home} -name '*.{ext}' -exec rm {{}} \\;",
-                    f"find {home} -name '*.{ext}' -exec rm {{}} +",
-                    f"find {home} -type f -name '*.{ext}' -exec rm {{}} +",
-                ]
-            )
-        ],
-        after=[],
-        removed=files,
-    )
-
-
-def delete_empty(names: Names) -> Unit:
-    """Files of zero bytes."""
-    home, ext = names.directory(), names.pick(["txt", "log", "dat"])
-    files = [f"{home}/{names.path(ext, depth)}" for depth in (0, 0, 1)]
-    rest = [f"{home}/{names.path(ext, depth)}" for depth in (0, 1)]
-    return Unit(
-        fixtures=[*(fixture(path, "") for path in files), *(fixture(path, names.text()) for path in rest)],
-        directive=names.pick(
-            [
-                f"Delete the empty files below {home}.",
-                f"Some files under {home} have no content at all. Remove those.",
-                f"Remove every file of zero bytes from {home} and its subdirectories.",
-            ]
-        ),
-        instruction=f"how to get rid of empty files in the tree {home} with find",
-        solution=[
-            names.pick(
-                [f"find {home} -type f -size 0 -exec rm {{}} \\;", f"find {home} -type f -empty -exec rm {{}} +"],
-            )
-        ],
-        after=[],
-        removed=files,
-    )
-
-
-def delete_containing(names: Names) -> Unit:
-    """Files of one directory that contain a word."""
-    home, word, ext = names.directory(), names.word(), names.pick(["txt", "md", "log"])
-    files = [f"{home}/{names.file(ext, plain=True)}" for _ in range(2)]
-    rest = [f"{home}/{names.file(ext, plain=True)}" for _ in range(2)]
-    return Unit(
-        fixtures=[
-            *(fixture(path, f"{names.text(2, 3)}{names.line()} {word}\n{names.line()}\n") for path in files),
-            *(fixture(path, names.text()) for path in rest),
-        ],
-        directive=names.pick(
-            [
-                f"Delete the files in {home} that contain the word {word}.",
-                f"Every file of {home} in which {word} occurs must go; leave the others.",
-                f"Look for {word} in the files of {home} and remove each file that has it.",
-            ]
-        ),
-        instruction=f"how to delete files by content, here those of {home} with {word} inside",
-        solution=[names.pick([f"grep -l {word} {home}/* | xargs rm", f"rm $(grep -l {word} {home}/*)"])],
-        after=[],
-        removed=files,
-    )
-
-
-def delete_listed(names: Names) -> Unit:
-    """Files that another file lists."""
-    source, home = names.file("list"), names.directory()
-    files = [f"{home}/{names.file(names.pick(['txt', 'log', 'csv']), plain=True)}" for _ in range(5)]
-    gone = files[: names.number(2, 3)]
-    return Unit(
-        fixtures=[fixture(source, text_of(gone)), *(fixture(path, names.text()) for path in sorted(files))],
-        directive=names.pick(
-            [
-                f"Delete the files whose paths are listed in {shown(source)}.",
-                f"{shown(source)} names files, one path per line. Remove each of these files, but keep the list.",
-                f"Remove every file that {shown(source)} lists.",
-            ]
-        ),
-        instruction=f"how to delete what the list {shown(source)} enumerates",
-        solution=[names.pick([f"xargs rm < {quote(source)}", f"rm $(cat {quote(source)})"])],
-        after=[],
-        removed=gone,
-    )
-
-
-def delete_all_but(names: Names) -> Unit:
-    """Everything in a tree but the files of one extension."""
-    home = names.directory()
-    keep, *others = names.rng.sample(["txt", "md", "csv", "conf"], 3)
-    gone = [f"{home}/{names.path(ext, depth)}" for ext, depth in zip(others, (0, 1), strict=True)]
-    rest = [f"{home}/{names.path(keep, depth)}" for depth in (0, 1)]
-    return Unit(
-        fixtures=[fixture(path, names.text()) for path in [*gone, *rest]],
-        directive=names.pick(
-            [
-                f"Below {home}, keep only the .{keep} files; delete all other files.",
-                f"Remove every file under {home} that does not end in .{keep}.",
-                f"In {home} and its subdirectories nothing but .{keep} files shall stay.",
-            ]
-        ),
-        instruction=f"how to delete all files in {home} except the .{keep} ones",
-        solution=[
-            names.pick(
-                [
-                    f"find {home} -type f ! -name '*.{keep}' -exec rm {{}} +",
-                    f"find {home} -type f ! -name '*.{keep}' -exec rm {{}} \\;",
-                ]
-            )
-        ],
-        after=[],
-        removed=gone,
     )
 
 
 SHAPES: dict[str, list[Shape]] = {
     "make_tree": [nested_note, sibling_directories, directories_of_list, same_file_in_each],
     "copy_files": [copy_one, copy_named, copy_by_extension, copy_tree, copy_from_tree],
-    "sort_by_kind": [sort_two_kinds, sort_one_kind, sort_from_tree, sort_by_prefix],
-    "delete_matching": [
-        delete_by_extension, delete_in_tree, delete_empty, delete_containing, delete_listed, delete_all_but,
-    ],
-}  # fmt: skip
+}

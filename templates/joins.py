@@ -105,7 +105,7 @@ def append_file(names: Names) -> Unit:
                 f"Put the lines of {shown(source)} after the last line of {shown(target)}, in {shown(target)} itself.",
                 f"{shown(target)} should have all lines of {shown(source)} at its end, after the lines that are there "
                 "now.",
-                f"I want the content of {shown(source)} added to {shown(target)}, at the end; leave {shown(source)} alone.",
+                f"I want the content of {shown(source)} at the end of {shown(target)}; leave {shown(source)} alone.",
                 f"Take everything in {shown(source)} and write it behind what is already in {shown(target)}.",
                 f"Extend the file {shown(target)}: the text of {shown(source)} comes after its own lines.",
                 f"The lines in {shown(source)} must be appended to {shown(target)}; nothing in {shown(target)} is "

@@ -1,4 +1,4 @@
-"""Shape the permission archetypes: set modes, make symbolic links, repair links, and places that are not to be written.
+"""Shape the permission archetype of modes: of one file, of some by name, type or mode, of trees.
 
     from templates.permissions import SHAPES
 
@@ -6,14 +6,13 @@ Reads   nothing
 Writes  nothing
 Needs   nothing
 
-Contents stay as they are, only modes and links change. What may not be written at all lives in blocked.py.
+Contents stay as they are, only modes change. Links live in links.py, what may not be written at all in blocked.py.
 """
 
-import shlex
 from collections.abc import Callable
 
-from schema import HOME, Fixture
-from templates.world import Names, Shape, Unit, directory, fixture, link, listed, quote, shown
+from schema import Fixture
+from templates.world import Names, Shape, Unit, directory, fixture, quote, shown
 
 SYMBOLIC: dict[str, tuple[str, Callable[[int], int]]] = {
     "u+x": ("executable for its owner", lambda mode: mode | 0o100),
@@ -49,7 +48,19 @@ def _mode_of_file(names: Names) -> Unit:
                 f"The file {s} must have mode {mode:o}; see to it.",
             ]
         ),
-        instruction=names.pick([f"I want permission bits {mode:o} on {s}.", f"{s} should end up with mode {mode:o}."]),
+        instruction=names.pick(
+            [
+                f"I want permission bits {mode:o} on {s}.",
+                f"{s} should end up with mode {mode:o}.",
+                f"Run chmod {mode:o} on {s}.",
+                f"Could you change the mode of the file {s} to {mode:o}?",
+                f"Use chmod so that {s} has the permissions {mode:o}.",
+                f"The permissions of {s} have to be {mode:o}.",
+                f"We need mode {mode:o} on the file {s}.",
+                f"Let {s} have {mode:o} as its octal mode.",
+                f"Octal mode {mode:o} is wanted for {s}.",
+            ]
+        ),
         solution=[f"chmod {mode:o} {quote(path)}"],
         after=[_with_mode(entry, mode)],
     )
@@ -69,7 +80,19 @@ def _mode_in_words(names: Names) -> Unit:
                 f"See to it that {s} is {words}; the rest of its mode stays.",
             ]
         ),
-        instruction=names.pick([f"I want {s} to be {words}, nothing else changed.", f"{s} should become {words}."]),
+        instruction=names.pick(
+            [
+                f"I want {s} to be {words}, nothing else changed.",
+                f"{s} should become {words}.",
+                f"{s} has to be {words}; change no other bit.",
+                f"Change only what is needed to have {s} {words}.",
+                f"Use chmod on {s}, so that it becomes {words}; all its other bits stay.",
+                f"Could you see that {s} becomes {words}, with no other change to its mode?",
+                f"We need {s} {words}. All other permission bits stay as they are.",
+                f"Leave the mode of {s} as it is, but let it be {words}.",
+                f"By a single chmod {s} is to become {words}; do not alter anything else about its permissions.",
+            ]
+        ),
         solution=[f"chmod {change} {quote(path)}"],
         after=[_with_mode(entry, become(before))],
     )
@@ -94,6 +117,13 @@ def _modes_by_extension(names: Names) -> Unit:
             [
                 f"In {place} I want mode {mode:o} on whatever ends in .{ext}.",
                 f"Each .{ext} file below {place} should end up with permission bits {mode:o}.",
+                f"Run chmod {mode:o} on the .{ext} files in {place}.",
+                f"Could you give each .{ext} file in the folder {place} the mode {mode:o}?",
+                f"Use chmod so that all files in {place} ending in .{ext} have permissions {mode:o}.",
+                f"The .{ext} files of {place} have to have mode {mode:o}; do not touch other files.",
+                f"We need mode {mode:o} on {place}/*.{ext}.",
+                f"Only what is called *.{ext} in {place} gets a new mode: {mode:o}.",
+                f"Let all the .{ext} files in {place} have {mode:o} as their octal mode.",
             ]
         ),
         solution=[f"chmod {mode:o} {place}/*.{ext}"],
@@ -119,6 +149,13 @@ def _private_directory(names: Names) -> Unit:
             [
                 f"I want {place} with permission bits {outer:o} and all that lies in it with {inner:o}.",
                 f"The directory {place} should end up as {outer:o}, its files as {inner:o}.",
+                f"Run chmod {inner:o} on all files in {place}, then chmod {outer:o} on {place} itself.",
+                f"Could you set the files in {place} to mode {inner:o}, and the folder {place} to {outer:o}?",
+                f"The folder {place} has to have mode {outer:o}, and each file in it mode {inner:o}.",
+                f"We need permissions {inner:o} on the files of {place} and {outer:o} on the directory.",
+                f"Use chmod twice: {inner:o} for {place}/*, {outer:o} for {place}.",
+                f"Let the directory {place} have {outer:o} as its mode, its files {inner:o}.",
+                f"Protect {place}: its files become {inner:o}, and the directory becomes {outer:o}.",
             ]
         ),
         solution=[f"chmod {inner:o} {place}/*", f"chmod {outer:o} {place}"],
@@ -148,6 +185,20 @@ def _tree_by_type(names: Names) -> Unit:
             [
                 f"I want {for_directories:o} on each directory from {place} down and {for_files:o} on each file there.",
                 f"Below {place} files should be {for_files:o}; directories, the top one too, {for_directories:o}.",
+                f"Use find and chmod on {place}: files become {for_files:o}, directories, {place} too, become"
+                f" {for_directories:o}.",
+                f"Could you set the mode of each file under {place} to {for_files:o}, and of {place} and each"
+                f" directory under it to {for_directories:o}?",
+                f"All files in {place} and its subdirectories have to have mode {for_files:o}; {place} and the"
+                f" directories in it need {for_directories:o}.",
+                f"We need permissions {for_files:o} on the files of the whole tree {place} and {for_directories:o}"
+                " on its directories, the top one as well.",
+                f"Change the modes in the tree {place}: {for_directories:o} for directories, {place} among them,"
+                f" and {for_files:o} for files.",
+                f"Let the files anywhere in {place} be {for_files:o} and the directories, starting with {place}"
+                f" itself, {for_directories:o}.",
+                f"Recursively below and including {place}, directories are to have mode {for_directories:o} and"
+                f" files mode {for_files:o}.",
             ]
         ),
         solution=[
@@ -178,6 +229,13 @@ def _two_modes(names: Names) -> Unit:
             [
                 f"I want permission bits {one:o} on {a} but {two:o} on {b}.",
                 f"{a} should end up with mode {one:o}, and {b} with {two:o}.",
+                f"Run chmod {one:o} on {a} and chmod {two:o} on {b}.",
+                f"Could you change the mode of {a} to {one:o} and that of {b} to {two:o}?",
+                f"The permissions of {a} have to be {one:o}, those of {b} {two:o}.",
+                f"We need mode {one:o} on {a} and mode {two:o} on {b}.",
+                f"Two files need other permissions: {one:o} for {a}, {two:o} for {b}.",
+                f"Let {a} have octal mode {one:o}, {b} octal mode {two:o}.",
+                f"Use chmod on {a} with {one:o}, then on {b} with {two:o}.",
             ]
         ),
         solution=[f"chmod {one:o} {quote(first)}", f"chmod {two:o} {quote(second)}"],
@@ -207,301 +265,18 @@ def _modes_by_mode(names: Names) -> Unit:
             [
                 f"I want no file of mode {wrong:o} left below {place}: make those {right:o}.",
                 f"Whatever file under {place} is {wrong:o} should become {right:o}.",
+                f"Use find to look for files of mode {wrong:o} in the tree {place}, and chmod them to {right:o}.",
+                f"Could you change all files in {place} and its subdirectories that are {wrong:o} to {right:o}?",
+                f"Files with permissions {wrong:o} anywhere in {place} have to get {right:o} instead.",
+                f"We need mode {right:o} on each file under {place} that now has {wrong:o}.",
+                f"Look through {place} for files whose mode is {wrong:o}, and let them have {right:o}; leave all"
+                " others.",
+                f"Where a file in the tree {place} has octal mode {wrong:o}, set it to {right:o}.",
+                f"If a file below {place} is {wrong:o}, make it {right:o}; if not, leave it.",
             ]
         ),
         solution=[f"find {place} -type f -perm {wrong:o} -exec chmod {right:o} {{}} +"],
         after=[_with_mode(entry, right) for entry in bad],
-    )
-
-
-def _link_beside(names: Names) -> Unit:
-    target, name = names.path(names.pick(["txt", "conf", "log"]), 1), names.stem(plain=True)
-    t = shown(target)
-    return Unit(
-        fixtures=[fixture(target, names.text())],
-        directive=names.pick(
-            [
-                f"Make a symbolic link {name} that points to {t}.",
-                f"Create the symlink {name} with the target {t}.",
-                f"Link {name} symbolically to {t}.",
-            ]
-        ),
-        instruction=names.pick(
-            [f"I want to reach {t} through a symlink called {name}.", f"{name} should be a symbolic link to {t}."]
-        ),
-        solution=[f"ln -s {shlex.quote(target)} {name}"],
-        after=[link(name, target)],
-    )
-
-
-def _link_upwards(names: Names) -> Unit:
-    place, target, name = names.directory(), names.file("txt", plain=True), names.stem(plain=True)
-    return Unit(
-        fixtures=[fixture(target, names.text()), directory(place)],
-        directive=names.pick(
-            [
-                f"In the directory {place} make a symbolic link {name} with the target ../{target}.",
-                f"Create {place}/{name} as a symlink whose target is ../{target}.",
-                f"Put a symbolic link {name} into {place}; it points to ../{target}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {place}/{name} to be a symlink reading ../{target}.",
-                f"{place} should hold a symbolic link {name} to ../{target}.",
-            ]
-        ),
-        solution=[f"ln -s ../{target} {place}/{name}"],
-        after=[link(f"{place}/{name}", f"../{target}")],
-    )
-
-
-def _absolute_link(names: Names) -> Unit:
-    target, place, name = names.path("txt", names.number(0, 1), plain=True), names.directory(), names.stem(plain=True)
-    made = names.rng.random() < 0.5
-    words = f"Make the directory {place}. In it, create" if made else f"In {place} create"
-    return Unit(
-        fixtures=[fixture(target, names.text())] + ([] if made else [directory(place)]),
-        directive=names.pick(
-            [
-                f"{words} a symbolic link {name} to the absolute path {HOME}/{target}.",
-                f"{words} the symlink {name} whose target is {HOME}/{target}, written in full.",
-                f"{words} a link {name} (symbolic, absolute target {HOME}/{target}).",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {place}/{name} as a symlink reading {HOME}/{target}{', in a new directory' if made else ''}.",
-                f"{'A new directory ' if made else ''}{place} should hold a symlink {name} to {HOME}/{target}.",
-            ]
-        ),
-        solution=[*([f"mkdir {place}"] if made else []), f"ln -s {HOME}/{target} {place}/{name}"],
-        after=[*([directory(place)] if made else []), link(f"{place}/{name}", f"{HOME}/{target}")],
-    )
-
-
-def _link_for_each(names: Names) -> Unit:
-    place, links, ext = names.directory(), names.directory(), names.pick(["conf", "txt", "sh"])
-    files = [names.file(ext) for _ in range(names.number(2, 3))]
-    return Unit(
-        fixtures=[directory(links), *(fixture(f"{place}/{file}", names.text(1, 3)) for file in files)],
-        directive=names.pick(
-            [
-                f"For every .{ext} file in {place} make a symbolic link of the same name in {links}, with the target"
-                f" ../{place}/ and the name.",
-                f"Link each .{ext} file of {place} into {links}: symlinks of the same name, target ../{place}/NAME.",
-                f"Fill {links} with symlinks to the .{ext} files of {place}; each keeps its name and has the relative"
-                f" target ../{place}/NAME.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want a symlink in {links} to each .{ext} file of {place}, reading ../{place}/ plus its name.",
-                f"{links} should hold relative symlinks, ../{place}/NAME, for all .{ext} files in {place}.",
-            ]
-        ),
-        solution=[
-            names.pick(
-                [
-                    f'for f in {place}/*.{ext}; do ln -s "../$f" {links}/; done',
-                    f"(cd {links} && ln -s ../{place}/*.{ext} .)",
-                ]
-            )
-        ],
-        after=[link(f"{links}/{file}", f"../{place}/{file}") for file in files],
-    )
-
-
-def _two_links(names: Names) -> Unit:
-    new, old = names.words(2)
-    versions = [names.number(2, 9) for _ in range(2)]
-    base = names.word()
-    first, second = f"{base}-{versions[0]}.1", f"{base}-{versions[1]}.2"
-    return Unit(
-        fixtures=[
-            fixture(f"{first}/{names.file()}", names.text(1, 3)),
-            fixture(f"{second}/{names.file()}", names.text(1, 3)),
-        ],
-        directive=names.pick(
-            [
-                f"Make two symbolic links: {new} to the directory {first} and {old} to the directory {second}.",
-                f"Create the symlinks {new} (target {first}) and {old} (target {second}).",
-                f"Point a new symbolic link {new} at {first} and another one, {old}, at {second}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {new} to lead to {first} and {old} to {second}, both as symlinks.",
-                f"{new} should be a symlink to {first}, {old} one to {second}.",
-            ]
-        ),
-        solution=[f"ln -s {first} {new}", f"ln -s {second} {old}"],
-        after=[link(new, first), link(old, second)],
-    )
-
-
-def _move_and_link(names: Names) -> Unit:
-    path, place = names.file(names.pick(["log", "txt", "conf"]), plain=True), names.directory()
-    text = names.text()
-    return Unit(
-        fixtures=[fixture(path, text), directory(place)],
-        directive=names.pick(
-            [
-                f"Move {path} into {place}; leave a symbolic link {path} with the target {place}/{path} behind.",
-                f"Put {path} into the directory {place}, then link the old name {path} symbolically to {place}/{path}.",
-                f"The file {path} goes into {place}; where it was, a symlink with the target {place}/{path} stays.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {path} to live in {place} but still be reached by its old name, a symlink to {place}/{path}.",
-                f"{path} should become a symlink to {place}/{path}, where the file itself then lies.",
-            ]
-        ),
-        solution=[f"mv {path} {place}/", f"ln -s {place}/{path} {path}"],
-        after=[fixture(f"{place}/{path}", text), link(path, f"{place}/{path}")],
-    )
-
-
-def _wrong_link(names: Names) -> Unit:
-    right, name = names.path(names.pick(["txt", "conf"]), names.number(0, 1), plain=True), names.stem(plain=True)
-    dangling = names.rng.random() < 0.5
-    wrong = names.path("txt", names.number(0, 1), plain=True)
-    state = "dangles" if dangling else f"points to {wrong}"
-    return Unit(
-        fixtures=[fixture(right, names.text()), link(name, wrong)]
-        + ([] if dangling else [fixture(wrong, names.text())]),
-        directive=names.pick(
-            [
-                f"The symbolic link {name} {state}. Point it at {right}.",
-                f"Repair the symlink {name}: it {state}, its target must be {right}.",
-                f"{name} is a symlink that {state}; change its target to {right}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the existing symlink {name} to lead to {right} instead.",
-                f"{name} {state}, but as a symlink it should lead to {right}.",
-            ]
-        ),
-        solution=names.pick(
-            [[f"ln -sfn {right} {name}"], [f"ln -sfn {right} {name}"], [f"rm {name}", f"ln -s {right} {name}"]]
-        ),
-        after=[link(name, right)],
-    )
-
-
-def _directory_link(names: Names) -> Unit:
-    base, name = names.word(), names.stem(plain=True)
-    low = names.number(1, 8)
-    old, new = f"{base}-{low}", f"{base}-{low + 1}"
-    return Unit(
-        fixtures=[
-            fixture(f"{old}/{names.file()}", names.text(1, 3)),
-            fixture(f"{new}/{names.file()}", names.text(1, 3)),
-            link(name, old),
-        ],
-        directive=names.pick(
-            [
-                f"The symbolic link {name} points to the directory {old}. Make it point to {new}.",
-                f"Switch the symlink {name} from the directory {old} to the directory {new}.",
-                f"Change the target of the symlink {name} to the directory {new}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {name}, a symlink to the directory {old}, to lead to {new} from now on.",
-                f"{name} should no longer lead into {old} but into {new}.",
-            ]
-        ),
-        solution=names.pick(
-            [[f"ln -sfn {new} {name}"], [f"ln -sfn {new} {name}"], [f"rm {name}", f"ln -s {new} {name}"]]
-        ),
-        after=[link(name, new)],
-    )
-
-
-def _swapped_links(names: Names) -> Unit:
-    first, second = names.file("txt", plain=True), names.file("txt", plain=True)
-    one, two = names.words(2)
-    return Unit(
-        fixtures=[fixture(first, names.text()), fixture(second, names.text()), link(one, second), link(two, first)],
-        directive=names.pick(
-            [
-                f"The symbolic links {one} and {two} are mixed up: {one} must point to {first}, {two} to {second}.",
-                f"Swap two symlink targets so that {one} leads to {first} and {two} leads to {second}.",
-                f"Correct the symlinks {one} (right target {first}) and {two} (right target {second}).",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {one} to lead to {first} and {two} to {second}; now these symlinks are the wrong way round.",
-                f"Symlink {one} should read {first}, symlink {two} should read {second}.",
-            ]
-        ),
-        solution=[f"ln -sfn {first} {one}", f"ln -sfn {second} {two}"],
-        after=[link(one, first), link(two, second)],
-    )
-
-
-def _moved_targets(names: Names) -> Unit:
-    place, old, new = names.directory(), names.word(), names.directory()
-    files = [names.file("txt", plain=True) for _ in range(names.number(2, 3))]
-    return Unit(
-        fixtures=[fixture(f"{new}/{file}", names.text(1, 3)) for file in files]
-        + [link(f"{place}/{file}", f"../{old}/{file}") for file in files],
-        directive=names.pick(
-            [
-                f"The symlinks in {place} still point into ../{old}, which is now ../{new}. Point each one at the file"
-                f" of its own name in ../{new}.",
-                f"Every symbolic link in {place} dangles: its target must be ../{new}/NAME instead of ../{old}/NAME.",
-                f"Repair all links of {place}: replace ../{old}/ by ../{new}/ in their targets, names stay.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want each symlink of {place} to read ../{new}/NAME, since ../{old} is no more.",
-                f"All links below {place} should lead into ../{new}, each to the file it is named after.",
-            ]
-        ),
-        solution=names.pick(
-            [
-                [f"for f in {place}/*; do ln -sfn ../{new}/${{f##*/}} $f; done"],
-                [f"ln -sfn ../{new}/{file} {place}/{file}" for file in files],
-            ]
-        ),
-        after=[link(f"{place}/{file}", f"../{new}/{file}") for file in files],
-    )
-
-
-def _remove_dangling(names: Names) -> Unit:
-    place = names.directory()
-    good, gone = names.file("txt", plain=True), names.words(2)
-    keep, bad = names.words(2), [f"{place}/{word}" for word in gone]
-    one, two = f"{place}/{keep[0]}", f"{place}/{keep[1]}"
-    return Unit(
-        fixtures=[
-            fixture(f"{place}/{good}", names.text()),
-            link(one, good),
-            link(two, names.file("txt", plain=True)),
-            *(link(path, names.file("txt", plain=True)) for path in bad),
-        ],
-        directive=names.pick(
-            [
-                f"Delete the dangling symlinks {listed(bad)}, and point the dangling symlink {two} at {good}.",
-                f"The links {listed(bad)} lead nowhere; remove them. The link {two} gets the target {good}.",
-                f"Clear away the broken symlinks {listed(bad)}; then make the symlink {two} point to {good}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {listed(bad)} gone, they dangle, and {two} as a symlink that reads {good}.",
-                f"No dangling link should stay: {listed(bad)} go, {two} leads to {good}.",
-            ]
-        ),
-        solution=[f"rm {' '.join(bad)}", f"ln -sfn {good} {two}"],
-        after=[link(two, good)],
-        removed=bad,
     )
 
 
@@ -514,20 +289,5 @@ SHAPES: dict[str, list[Shape]] = {
         _tree_by_type,
         _two_modes,
         _modes_by_mode,
-    ],
-    "make_links": [
-        _link_beside,
-        _link_upwards,
-        _absolute_link,
-        _link_for_each,
-        _two_links,
-        _move_and_link,
-    ],
-    "repair_links": [
-        _wrong_link,
-        _directory_link,
-        _swapped_links,
-        _moved_targets,
-        _remove_dangling,
     ],
 }

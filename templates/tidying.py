@@ -1,0 +1,400 @@
+"""Make worlds of work that clears up files and trees: sorting into places, deleting.
+
+    from templates.tidying import SHAPES
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+"""
+
+from templates.world import Names, Shape, Unit, directory, fixture, quote, shown, text_of
+
+
+def sort_two_kinds(names: Names) -> Unit:
+    """A mixed directory sorted into one subdirectory for each extension."""
+    home = names.directory()
+    kinds = sorted(names.rng.sample(["txt", "log", "md", "csv", "jpg", "pdf"], 2))
+    files = {names.file(ext): (ext, names.text()) for ext in [*kinds, *kinds]}
+    first, second = kinds
+    return Unit(
+        fixtures=[fixture(f"{home}/{name}", text) for name, (_, text) in files.items()],
+        directive=names.pick(
+            [
+                f"Sort the files of {home}: .{first} files into {home}/{first}, .{second} files into {home}/{second}.",
+                f"In {home}, make directories {first} and {second} and move each file into the one of its extension.",
+                f"Move the .{first} files of {home} to {home}/{first} and the .{second} files to {home}/{second}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to sort {home} by extension into {home}/{first} and {home}/{second}",
+                f"Create {home}/{first} and {home}/{second}, then move the .{first} files of {home} into the one"
+                f" and the .{second} files into the other.",
+                f"Could you tidy up {home}? Its .{first} files belong in {home}/{first}, its .{second} files in"
+                f" {home}/{second}.",
+                f"We need two new directories in {home}, {first} and {second}, each with the files of that"
+                " extension moved in.",
+                f"Every file in {home} has to go to a subdirectory named after its extension, {first} or {second}.",
+                f"Separate the files of {home} by type: .{first} goes to a new directory {home}/{first}, .{second}"
+                f" to {home}/{second}.",
+                f"Two new folders are wanted, {home}/{first} for the .{first} files of {home} and {home}/{second}"
+                f" for the .{second} files; move them there.",
+                f"Move each .{first} file in {home} into {home}/{first}, and each .{second} file into"
+                f" {home}/{second}; make these folders first.",
+            ]
+        ),
+        solution=names.pick(
+            [
+                [
+                    f"mkdir {home}/{first} {home}/{second}",
+                    f"mv {home}/*.{first} {home}/{first}/",
+                    f"mv {home}/*.{second} {home}/{second}/",
+                ],
+                [
+                    f"mkdir {home}/{first} && mv {home}/*.{first} {home}/{first}/",
+                    f"mkdir {home}/{second} && mv {home}/*.{second} {home}/{second}/",
+                ],
+            ]
+        ),
+        after=[fixture(f"{home}/{ext}/{name}", text) for name, (ext, text) in files.items()],
+        removed=[f"{home}/{name}" for name in files],
+    )
+
+
+def sort_one_kind(names: Names) -> Unit:
+    """The files of one extension moved out of a mixed directory."""
+    home, target = names.directory(), names.directory()
+    ext, other = names.rng.sample(["png", "jpg", "pdf", "txt", "log"], 2)
+    files = {names.file(ext): names.text() for _ in range(names.number(2, 4))}
+    rest = {names.file(other): names.text() for _ in range(2)}
+    return Unit(
+        fixtures=[fixture(f"{home}/{name}", text) for name, text in {**files, **rest}.items()],
+        directive=names.pick(
+            [
+                f"Move all .{ext} files from {home} to a new directory {target}; the others stay.",
+                f"Make {target} and move the .{ext} files of {home} there.",
+                f"The .{ext} files do not belong in {home}: move them into {target}, which is still to be made.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to move only the .{ext} files of {home} into a directory {target} made for them",
+                f"Create {target} and bring all .{ext} files out of {home} into it.",
+                f"Could you move what ends in .{ext} from {home} to a folder {target}? The folder is not there yet.",
+                f"We need the .{ext} files of {home} in a directory {target} of their own; move them, and leave the"
+                f" rest in {home}.",
+                f"Make a new folder {target}, then take each .{ext} file out of {home} and put it there.",
+                f"Only the .{ext} files have to leave {home}; their new place is {target}, a directory to be created.",
+                f"Separate the .{ext} files from {home} by moving them into the new folder {target}.",
+                f"Each file in {home} with the extension .{ext} is to be moved to {target}, which has to be made"
+                " first.",
+            ]
+        ),
+        solution=[f"mkdir {target}", f"mv {home}/*.{ext} {target}/"],
+        after=[fixture(f"{target}/{name}", text) for name, text in files.items()],
+        removed=[f"{home}/{name}" for name in files],
+    )
+
+
+def sort_from_tree(names: Names) -> Unit:
+    """Files of one extension, at any depth, moved into one directory that is there already."""
+    home, target = names.directory(), names.directory()
+    ext, other = names.rng.sample(["log", "csv", "md", "dat"], 2)
+    files = {names.path(ext, depth): names.text() for depth in (1, 1, 2)}
+    rest = {names.path(other, depth): names.text() for depth in (0, 1)}
+    return Unit(
+        fixtures=[directory(target), *(fixture(f"{home}/{name}", text) for name, text in {**files, **rest}.items())],
+        directive=names.pick(
+            [
+                f"Move every .{ext} file below {home}, at any depth, into the directory {target}.",
+                f"All .{ext} files somewhere under {home} go to {target}, without their subdirectories.",
+                f"Collect the .{ext} files of the tree {home} in {target} by moving them.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to pull each .{ext} out of the tree {home} into {target} using find and mv",
+                f"Use find to move all .{ext} files in {home} and its subdirectories to {target}.",
+                f"Could you bring each .{ext} file in the whole tree {home} into the existing directory {target}?",
+                f"We need all the .{ext} files from {home} and the directories in it moved to {target}, side by side.",
+                f"Wherever a .{ext} file lies below {home}, move it straight into {target}.",
+                f"Take the .{ext} files out of {home} and its subdirectories and put them in {target}.",
+                f"The directory {target} has to get each .{ext} file that is in {home} at whatever depth; none of"
+                " them stays behind.",
+                f"Files called *.{ext} anywhere in {home} are to be moved to the folder {target}, flat.",
+            ]
+        ),
+        solution=[f"find {home} -name '*.{ext}' -exec mv {{}} {target}/ \\;"],
+        after=[fixture(f"{target}/{name.rpartition('/')[2]}", text) for name, text in files.items()],
+        removed=[f"{home}/{name}" for name in files],
+    )
+
+
+def sort_by_prefix(names: Names) -> Unit:
+    """Files whose names start alike, each group moved to the directory of that name."""
+    home, (first, second) = names.directory(), names.words(2)
+    files = {f"{word}-{names.word()}.txt": (word, names.text()) for word in (first, first, second, second)}
+    return Unit(
+        fixtures=[fixture(f"{home}/{name}", text) for name, (_, text) in files.items()],
+        directive=names.pick(
+            [
+                f"In {home}, files that start with {first}- move to {home}/{first}, with {second}- to {home}/{second}.",
+                f"Files of {home} begin with {first}- or {second}-. Move them into new directories {home}/{first} "
+                f"and {home}/{second} accordingly.",
+                f"Split {home} by prefix: names with {first}- go to {home}/{first}, names with {second}- to "
+                f"{home}/{second}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to group the files of {home} by the prefixes {first} and {second} into directories",
+                f"Create {home}/{first} and {home}/{second}; then move the {first}- files of {home} into the one,"
+                f" the {second}- files into the other.",
+                f"Could you put the files of {home} into two new folders, {home}/{first} for names that begin with"
+                f" {first}- and {home}/{second} for {second}-?",
+                f"We need the files {home}/{first}-* in {home}/{first} and {home}/{second}-* in {home}/{second};"
+                " make both directories.",
+                f"What is called {first}-something in {home} has to go into a new directory {home}/{first}, and"
+                f" {second}-something into {home}/{second}.",
+                f"Sort the files in {home} by the word before the dash: {first} into a new folder {home}/{first},"
+                f" {second} into {home}/{second}.",
+                f"Make two folders in {home}, {first} and {second}, and move each file into the folder that its"
+                " name starts with.",
+                f"Move {home}/{first}-* into a new directory {home}/{first}, and {home}/{second}-* into a new"
+                f" directory {home}/{second}.",
+            ]
+        ),
+        solution=[
+            f"mkdir {home}/{first} {home}/{second}",
+            f"mv {home}/{first}-* {home}/{first}/",
+            f"mv {home}/{second}-* {home}/{second}/",
+        ],
+        after=[fixture(f"{home}/{word}/{name}", text) for name, (word, text) in files.items()],
+        removed=[f"{home}/{name}" for name in files],
+    )
+
+
+def delete_by_extension(names: Names) -> Unit:
+    """Files of one extension in one directory."""
+    home = names.directory()
+    ext, other = names.pick(["tmp", "bak", "old", "out"]), names.pick(["txt", "md", "csv"])
+    files = [f"{home}/{names.file(ext)}" for _ in range(names.number(2, 4))]
+    rest = [f"{home}/{names.file(other)}" for _ in range(2)]
+    return Unit(
+        fixtures=[fixture(path, names.text()) for path in [*files, *rest]],
+        directive=names.pick(
+            [
+                f"Delete all .{ext} files in {home}.",
+                f"The .{ext} files of {home} are of no use any more; remove them and keep the rest.",
+                f"Clean {home} of files ending in .{ext}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to remove each .{ext} from the directory {home} and nothing more",
+                f"Erase what ends in .{ext} in {home}, and leave everything else there.",
+                f"Could you delete the .{ext} files from the folder {home}?",
+                f"We need {home} without its .{ext} files.",
+                f"Each .{ext} file in {home} has to go, the other files stay.",
+                f"Get rid of {home}/*.{ext}.",
+                f"Remove only the files with the extension .{ext} from the directory {home}.",
+                f"All files in {home} called *.{ext} are to be deleted.",
+            ]
+        ),
+        solution=[names.pick([f"rm {home}/*.{ext}", f"rm -f {home}/*.{ext}"])],
+        after=[],
+        removed=files,
+    )
+
+
+def delete_in_tree(names: Names) -> Unit:
+    """Files of one extension at any depth."""
+    home = names.directory()
+    ext, other = names.pick(["tmp", "bak", "old", "orig"]), names.pick(["txt", "md", "conf"])
+    files = [f"{home}/{names.path(ext, depth)}" for depth in (0, 1, 2)]
+    rest = [f"{home}/{names.path(other, depth)}" for depth in (0, 1, 1)]
+    return Unit(
+        fixtures=[fixture(path, names.text()) for path in [*files, *rest]],
+        directive=names.pick(
+            [
+                f"Delete every .{ext} file below {home}, at any depth.",
+                f"Remove the .{ext} files from {home} and all its subdirectories.",
+                f"No .{ext} file may be left anywhere under {home}.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to find and delete .{ext} files in a tree such as {home}",
+                f"Erase the .{ext} files in {home} and in all directories below it.",
+                f"Could you delete each .{ext} file from the whole tree {home}?",
+                f"Use find to remove whatever ends in .{ext} from {home}, subdirectories too.",
+                f"We need the tree {home} free of .{ext} files.",
+                f"Look through {home} and the folders in it for .{ext} files and delete them all.",
+                f"Files called *.{ext}, wherever they lie under {home}, are to be deleted; leave all others.",
+                f"Get rid of all files with the extension .{ext} in {home} or deeper.",
+            ]
+        ),
+        solution=[
+            names.pick(
+                [
+                    f"find {home} -name '*.{ext}' -exec rm {{}} \\;",
+                    f"find {home} -name '*.{ext}' -exec rm {{}} +",
+                    f"find {home} -type f -name '*.{ext}' -exec rm {{}} +",
+                ]
+            )
+        ],
+        after=[],
+        removed=files,
+    )
+
+
+def delete_empty(names: Names) -> Unit:
+    """Files of zero bytes."""
+    home, ext = names.directory(), names.pick(["txt", "log", "dat"])
+    files = [f"{home}/{names.path(ext, depth)}" for depth in (0, 0, 1)]
+    rest = [f"{home}/{names.path(ext, depth)}" for depth in (0, 1)]
+    return Unit(
+        fixtures=[*(fixture(path, "") for path in files), *(fixture(path, names.text()) for path in rest)],
+        directive=names.pick(
+            [
+                f"Delete the empty files below {home}.",
+                f"Some files under {home} have no content at all. Remove those.",
+                f"Remove every file of zero bytes from {home} and its subdirectories.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to get rid of empty files in the tree {home} with find",
+                f"Erase whatever file in the tree {home} is empty.",
+                f"Could you delete all files without content from {home} and the folders below it?",
+                f"Use find to remove the files of size zero in {home}, subdirectories too.",
+                f"We need {home} without empty files, at any depth; files with text in them stay.",
+                f"Each file under {home} that has nothing in it has to be deleted.",
+                f"Look through {home} and its subdirectories and get rid of the files that are 0 bytes long.",
+                f"The empty files anywhere in {home} are to be removed, not those with content.",
+            ]
+        ),
+        solution=[
+            names.pick(
+                [f"find {home} -type f -size 0 -exec rm {{}} \\;", f"find {home} -type f -empty -exec rm {{}} +"],
+            )
+        ],
+        after=[],
+        removed=files,
+    )
+
+
+def delete_containing(names: Names) -> Unit:
+    """Files of one directory that contain a word."""
+    home, word, ext = names.directory(), names.word(), names.pick(["txt", "md", "log"])
+    files = [f"{home}/{names.file(ext, plain=True)}" for _ in range(2)]
+    rest = [f"{home}/{names.file(ext, plain=True)}" for _ in range(2)]
+    return Unit(
+        fixtures=[
+            *(fixture(path, f"{names.text(2, 3)}{names.line()} {word}\n{names.line()}\n") for path in files),
+            *(fixture(path, names.text()) for path in rest),
+        ],
+        directive=names.pick(
+            [
+                f"Delete the files in {home} that contain the word {word}.",
+                f"Every file of {home} in which {word} occurs must go; leave the others.",
+                f"Look for {word} in the files of {home} and remove each file that has it.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to delete files by content, here those of {home} with {word} inside",
+                f"Erase whatever file of {home} mentions {word}.",
+                f"Could you delete each file in {home} that has {word} in it?",
+                f"Use grep to find the files of {home} that contain {word}, and delete these files.",
+                f"We need {home} without the files that mention {word}.",
+                f"If a file in {home} holds the word {word}, remove it; if not, leave it.",
+                f"The files in {home} with {word} somewhere in their text are to be removed.",
+                f"Search {home} for {word} and get rid of all files where it is found.",
+            ]
+        ),
+        solution=[names.pick([f"grep -l {word} {home}/* | xargs rm", f"rm $(grep -l {word} {home}/*)"])],
+        after=[],
+        removed=files,
+    )
+
+
+def delete_listed(names: Names) -> Unit:
+    """Files that another file lists."""
+    source, home = names.file("list"), names.directory()
+    files = [f"{home}/{names.file(names.pick(['txt', 'log', 'csv']), plain=True)}" for _ in range(5)]
+    gone = files[: names.number(2, 3)]
+    return Unit(
+        fixtures=[fixture(source, text_of(gone)), *(fixture(path, names.text()) for path in sorted(files))],
+        directive=names.pick(
+            [
+                f"Delete the files whose paths are listed in {shown(source)}.",
+                f"{shown(source)} names files, one path per line. Remove each of these files, but keep the list.",
+                f"Remove every file that {shown(source)} lists.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to delete what the list {shown(source)} enumerates",
+                f"Erase all files that are named in {shown(source)}.",
+                f"Could you delete each file whose path stands in {shown(source)}?",
+                f"The lines of {shown(source)} are paths of files; delete those files, not {shown(source)} itself.",
+                f"We need the files on the list {shown(source)} removed.",
+                f"Go through {shown(source)} line by line and remove the file that each line names.",
+                f"Whatever path is in {shown(source)}, the file there is to be deleted; leave {shown(source)}"
+                " itself alone.",
+                f"Get rid of the files that the list {shown(source)} holds, one path per line.",
+            ]
+        ),
+        solution=[names.pick([f"xargs rm < {quote(source)}", f"rm $(cat {quote(source)})"])],
+        after=[],
+        removed=gone,
+    )
+
+
+def delete_all_but(names: Names) -> Unit:
+    """Everything in a tree but the files of one extension."""
+    home = names.directory()
+    keep, *others = names.rng.sample(["txt", "md", "csv", "conf"], 3)
+    gone = [f"{home}/{names.path(ext, depth)}" for ext, depth in zip(others, (0, 1), strict=True)]
+    rest = [f"{home}/{names.path(keep, depth)}" for depth in (0, 1)]
+    return Unit(
+        fixtures=[fixture(path, names.text()) for path in [*gone, *rest]],
+        directive=names.pick(
+            [
+                f"Below {home}, keep only the .{keep} files; delete all other files.",
+                f"Remove every file under {home} that does not end in .{keep}.",
+                f"In {home} and its subdirectories nothing but .{keep} files shall stay.",
+            ]
+        ),
+        instruction=names.pick(
+            [
+                f"how to delete all files in {home} except the .{keep} ones",
+                f"Erase all files in the tree {home} but those ending in .{keep}.",
+                f"Could you delete each file that is no .{keep} file from {home} and its subdirectories?",
+                f"Use find to remove each file under {home} whose name does not end in .{keep}.",
+                f"We need {home} with its .{keep} files alone; the other files go, in subdirectories too.",
+                f"Only files called *.{keep} may be left in {home} and below it.",
+                f"Get rid of all files in {home}, at any depth, except the .{keep} files.",
+                f"The .{keep} files anywhere in {home} are to stay and all other files there to be deleted.",
+            ]
+        ),
+        solution=[
+            names.pick(
+                [
+                    f"find {home} -type f ! -name '*.{keep}' -exec rm {{}} +",
+                    f"find {home} -type f ! -name '*.{keep}' -exec rm {{}} \\;",
+                ]
+            )
+        ],
+        after=[],
+        removed=gone,
+    )
+
+
+SHAPES: dict[str, list[Shape]] = {
+    "sort_by_kind": [sort_two_kinds, sort_one_kind, sort_from_tree, sort_by_prefix],
+    "delete_matching": [
+        delete_by_extension, delete_in_tree, delete_empty, delete_containing, delete_listed, delete_all_but,
+    ],
+}  # fmt: skip
