@@ -340,7 +340,7 @@ def _size_in_bytes(names: Names) -> Unit:
         asks=[
             f"Write the size that stat gives for {s} to {o}, a bare number.",
             f"What size does stat report for {s}? Save that number in {o}.",
-            f"Ask stat for the size of {s} and record the number in {o}.",
+            f"Ask stat for the size of {s} and let {o} hold the answer.",
         ],
         others=[
             f"I want the size of {s}, by stat, in {o}.",

@@ -60,7 +60,7 @@ def _sum_of_table(names: Names) -> Unit:
         asks=[
             f"Add up column {column} ({title}) of the comma-separated {s}, header left out, and write the sum to {o}.",
             f"{s} is comma-separated with a header line. Sum its column {column} and save the number in {o}.",
-            f"Skip the header of {s}, total the values of column {column}, and store the number in {o}.",
+            f"Skip the header of {s}, total the values of column {column}, and let {o} hold the sum.",
         ],
         others=[
             f"The CSV table {s} has a header; {o} should hold the sum of field {column} below it.",
