@@ -45,7 +45,7 @@ def sort_plain(names: Names) -> Unit:
             f"Take the lines of {shown(path)}, sort them by alphabet, {way}, and store them in {shown(out)}.",
             f"{shown(out)} should have the lines in {shown(path)} sorted, {way}.",
             f"I want a sorted version of {shown(path)} in {shown(out)}, {way}.",
-            f"Put the lines of the file {shown(path)} in alphabetical order, {way}, and save it as {shown(out)}.",
+            f"Put the lines of the file {shown(path)} in order by alphabet, {way}, and save it as {shown(out)}.",
             f"The lines in {shown(path)} are in no order. Write them, sorted, {way}, to the new file {shown(out)}.",
             f"Arrange the lines of {shown(path)} alphabetically, {way}, and put them into {shown(out)}.",
             f"Copy {shown(path)} to {shown(out)} in sorted order, {way}.",

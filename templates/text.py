@@ -38,7 +38,7 @@ def replace_in_file(names: Names) -> Unit:
         ),
         [
             f"how to swap {old} for {new} all over {shown(path)} in place",
-            f"Go through {shown(path)} and put {new} in place of each {old}; the file itself is edited.",
+            f"Go through {shown(path)} and set {new} in place of each {old}; the file itself is edited.",
             f"{shown(path)} should say {new} wherever it now says {old}; the old text is overwritten.",
             f"I want all {old} in the file {shown(path)} changed to {new}, in place.",
             f"Could you change {old} to {new} everywhere in the text of {shown(path)}?",
@@ -104,10 +104,10 @@ def replace_in_directory(names: Names) -> Unit:
         [
             f"how to edit many .{ext} files of {home} at once so that {old} turns to {new}",
             f"Edit all files ending in .{ext} in the folder {home}: each {old} should be {new}.",
-            f"Go through {home}/*.{ext} and put {new} in place of every {old}, in the files themselves.",
+            f"Go through {home}/*.{ext} and set {new} in place of every {old}, in the files themselves.",
             f"I want {old} replaced with {new} everywhere in the .{ext} files in directory {home}; leave files of "
             "another kind alone.",
-            f"The word {old} should not be in any .{ext} file of {home} any more: write {new} instead, in place.",
+            f"The word {old} may not be in any .{ext} file of {home} any more: write {new} instead, in place.",
             f"In {home} there are .{ext} files with the word {old}. Change it to {new} throughout, in these files "
             "only.",
             f"Each .{ext} file in {home} has to say {new} wherever it says {old} now.",
@@ -136,7 +136,7 @@ def replace_in_tree(names: Names) -> Unit:
         ),
         [
             f"how to rename {old} to {new} in the files of the whole tree {home}",
-            f"Go through all files of {home} and its subfolders and put {new} in place of {old}.",
+            f"Go through all files of {home} and its subfolders and set {new} in place of {old}.",
             f"Every file in the folder {home}, also in folders deeper down, should say {new} instead of {old}; edit "
             "them in place.",
             f"I want the word {old} replaced with {new} in each file of the directory tree {home}.",
@@ -177,7 +177,7 @@ def replace_once_per_line(names: Names) -> Unit:
         [
             f"how to alter the first {old} per line in {shown(path)} to {new}",
             f"Edit {shown(path)}: on every line only the first {old} is replaced with {new}.",
-            f"Each line of {shown(path)} should have {new} in place of its first {old}; further ones on the line stay "
+            f"Each line of {shown(path)} should get {new} in place of its first {old}; further ones on the line stay "
             f"{old}.",
             f"I want one replacement per line in the file {shown(path)}: the first {old} on it turns into {new}.",
             f"Go through {shown(path)} line by line and change {old} to {new} once, the first time it occurs on the "
@@ -209,7 +209,7 @@ def replace_two_words(names: Names) -> Unit:
         ),
         [
             f"how to make two substitutions in {shown(path)}: {first} to {one}, {second} to {two}",
-            f"Go through {shown(path)} and put {one} in place of each {first}, and {two} in place of each {second}.",
+            f"Go through {shown(path)} and set {one} in place of each {first}, and {two} in place of each {second}.",
             f"{shown(path)} should say {one} wherever it says {first} now, and {two} wherever it says {second}; "
             "overwrite it.",
             f"I want {first} changed to {one} and {second} changed to {two} all over the file {shown(path)}.",
@@ -321,7 +321,7 @@ def swap_character(names: Names) -> Unit:
         ],
         others=[
             f"how to exchange the {old_name} for {new_name} across {shown(path)} giving {shown(out)}",
-            f"Take the text of {shown(path)}, put {new_name} in place of every {old_name}, and store it in "
+            f"Take the text of {shown(path)}, set {new_name} in place of every {old_name}, and store it in "
             f"{shown(out)}.",
             f"{shown(out)} should have the text of {shown(path)} with {new_name} where {shown(path)} has a {old_name}.",
             f"I want every {old_name} of {shown(path)} changed to {new_name} in a new file {shown(out)}.",
