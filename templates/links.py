@@ -173,7 +173,7 @@ def _two_links(names: Names) -> Unit:
                 f"I want {new} to lead to {first} and {old} to {second}, both as symlinks.",
                 f"{new} should be a symlink to {first}, {old} one to {second}.",
                 f"Use ln -s twice, for {new} to {first} and for {old} to {second}.",
-                f"Could you create a symlink {new} that leads to {first}, and a symlink {old} that leads to {second}?",
+                f"Could you create two symlinks, {new} for the directory {first} and {old} for the directory {second}?",
                 f"We need symbolic links named {new} and {old}; the targets are {first} and {second}, in that order.",
                 f"Let {new} be a symlink with the target {first}, and {old} a symlink with the target {second}.",
                 f"Add two soft links: {new} points to {first}, {old} points to {second}.",

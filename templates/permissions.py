@@ -230,7 +230,7 @@ def _two_modes(names: Names) -> Unit:
                 f"I want permission bits {one:o} on {a} but {two:o} on {b}.",
                 f"{a} should end up with mode {one:o}, and {b} with {two:o}.",
                 f"Run chmod {one:o} on {a} and chmod {two:o} on {b}.",
-                f"Could you change the mode of {a} to {one:o} and that of {b} to {two:o}?",
+                f"Could you chmod {a} to {one:o} and {b} to {two:o}?",
                 f"The permissions of {a} have to be {one:o}, those of {b} {two:o}.",
                 f"We need mode {one:o} on {a} and mode {two:o} on {b}.",
                 f"Two files need other permissions: {one:o} for {a}, {two:o} for {b}.",
