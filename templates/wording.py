@@ -43,8 +43,8 @@ delete|remove|erase|get rid of
 make|create|build
 directory|folder
 directories|folders
-contain|hold|have|mention|include
-contains|holds|has|mentions|includes
+contain|hold|include
+contains|holds|includes
 find|locate|look for
 replace|exchange|substitute|change|swap
 lines|rows
@@ -58,7 +58,6 @@ squeezed|compressed
 begin with|start with
 should|must|shall
 I want|I need|We need|Give me
-each|every
 first|leading
 last|final|closing
 just|only
