@@ -250,7 +250,7 @@ def _empty_files(names: Names) -> Unit:
             f"{shown(out)} should hold the number of files of size zero in the tree {place}.",
             f"I need the count of all empty files in the tree {place}, written to {shown(out)}.",
             f"Write the number of files without any content in {place} and its subdirectories to {shown(out)}.",
-            f"Could you count the files of size zero in the whole tree {place}? Only the count belongs in {shown(out)}.",
+            f"Could you count files of size zero in the whole tree {place}? Only the count belongs in {shown(out)}.",
             f"In {shown(out)} store how many empty files there are in {place}, at any depth.",
             f"Use find to count all empty files in {place} and the folders in it; save the count as {shown(out)}.",
             f"Create {shown(out)} with the count of files that are empty, in the directory {place} or deeper.",
