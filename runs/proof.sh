@@ -17,7 +17,7 @@ OUT=runs/out/proof
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-step python generate.py --author template --n 900 --seed 2 --workers 8 --out $OUT/scenarios
+step python generate.py --author template --n 660 --seed 2 --workers 8 --out $OUT/scenarios
 
 [ $# -gt 0 ] || set -- 1 2 3
 for draw in "$@"; do

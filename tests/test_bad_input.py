@@ -30,6 +30,7 @@ READERS = {
     "rollout.py": ["--operator", "reference", "--scenarios", "{records}", "--out", "out"],
     "eval.py": ["--base", BASE, "--scenarios", "{records}", "--out", "out"],
     "sft.py": ["--base", BASE, "--data", "{records}", "--out", "out"],
+    "overlap.py": ["--holdout", "{records}"],
 }
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [

@@ -1,0 +1,104 @@
+"""Say how much of held-out scenarios stands in what a base and its adapter have read.
+
+    python overlap.py --holdout split/holdout --data trajectories --documents 5000
+
+Reads   <holdout>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory); the base's corpus is written as it goes
+Writes  nothing
+Needs   nothing
+
+Names, paths and numbers are masked first, since fresh ones hide a sentence that was copied. What is counted is runs of
+13 words (GPT-3, Brown et al. 2020, appendix C), a shorter text as a whole; a run that masking leaves fewer than four
+words of is not counted. Directives should share nothing with either; announcements and providers share their words
+with trajectories (that is the routine) and nothing with the corpus; commands are the shell's.
+"""
+
+import re
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from pathlib import Path
+
+import corpus
+import stage
+from schema import Scenario, read_scenarios, read_trajectories
+from templates.world import masked
+
+RUN_WORDS, LEAST_WORDS = 13, 4
+EXAMPLES = 3
+Runs = dict[str, set[tuple[str, ...]]]  # part of a scenario -> its runs of words
+
+
+def main(*, holdout: Path, data: Path | None, documents: int, seed: int, partial: bool) -> int:
+    """Count, print a table, and report as one JSON line."""
+    wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
+    sources: dict[str, Iterable[str]] = {
+        "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
+    }
+    if data:
+        rows = read_trajectories(data, partial=partial)
+        sources["data"] = (turn.content for row in rows if row.kept for turn in row.messages)
+    report = {name: shared(wanted, texts) for name, texts in sources.items()}
+    print(f"{'read by':10s}{'part':16s}{'runs':>8s}{'shared':>8s}", file=sys.stderr)
+    for name, parts in report.items():
+        for part, row in parts.items():
+            print(f"{name:10s}{part:16s}{row['runs']:8d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
+    stage.report({"holdout": str(holdout), "documents": documents, "run_words": RUN_WORDS, "shared": report})
+    return stage.DONE
+
+
+def runs_of_scenarios(scenarios: Iterable[Scenario]) -> Runs:
+    """Runs of words of the directives, announcements, provider scripts and commands."""
+    parts: Runs = {"directives": set(), "announcements": set(), "providers": set(), "commands": set()}
+    for scenario in scenarios:
+        parts["directives"].update(*map(needles, scenario.directives))
+        parts["announcements"] |= needles(scenario.announcement.text)
+        said = re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source)
+        parts["providers"].update(*(needles(text) for text in said if not any(d in text for d in scenario.directives)))
+        parts["commands"].update(*map(needles, scenario.reference_solution))
+    return parts
+
+
+def words_of(text: str) -> list[str]:
+    """The words of the text, masked, in lower case, without punctuation around them."""
+    return [word for part in masked(text).lower().split() if (word := part.strip(".,;:?!'\"()[]*#=-"))]
+
+
+def needles(text: str) -> set[tuple[str, ...]]:
+    """Each run of 13 words, or all words where there are fewer; none of hardly anything but names and numbers."""
+    words = words_of(text)
+    runs = {tuple(words[at : at + RUN_WORDS]) for at in range(max(1, len(words) - RUN_WORDS + 1))}
+    return {run for run in runs if len([word for word in run if word not in ("n", "0")]) >= LEAST_WORDS}
+
+
+def shared(wanted: Runs, texts: Iterable[str]) -> dict[str, dict[str, object]]:
+    """For each part: how many runs it has, how many of them stand in `texts`, and some of those."""
+    missing = set().union(*wanted.values())
+    lengths, all_of_them = sorted({len(run) for run in missing}), set(missing)
+    for text in texts:
+        words = words_of(text)
+        for length in lengths:
+            missing.difference_update(tuple(words[at : at + length]) for at in range(len(words) - length + 1))
+    found = all_of_them - missing
+    return {
+        part: {
+            "runs": len(runs),
+            "shared": len(runs & found),
+            "examples": [" ".join(run) for run in sorted(runs & found)[:EXAMPLES]],
+        }
+        for part, runs in wanted.items()
+    }
+
+
+def parser() -> ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
+    parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
+    parser.add_argument("--documents", type=int, default=5000, help="of the base's corpus (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the base's corpus (default %(default)s)")
+    parser.add_argument("--partial", action="store_true", help="take unfinished input directories")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())

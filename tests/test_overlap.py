@@ -1,0 +1,64 @@
+"""What held-out scenarios share with what was read is found under fresh names, and the corpus shares no sentence."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny
+
+import templates
+from overlap import needles, runs_of_scenarios, shared
+from schema import Message, Scenario, write_record
+from taxonomy import Combination
+
+ROOT = Path(__file__).parent.parent
+
+
+def scenario(seed: str, task: str = "filter_rows") -> Scenario:
+    return templates.author(Combination(task, "subcommand", "motd", "subhelp", "easy"), seed=seed, id=f"s-{seed}")
+
+
+def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
+    asked = "Save the rows of cake/pasta.csv whose column 3 is less than 73 as badger.csv, sorted by the first column."
+    again = "Save the rows of fox.csv whose column 2 is less than 5 as maple/lime.csv, sorted by the first column."
+    runs = {"directives": needles(asked)}
+    assert len(needles(asked)) > 1
+    assert shared(runs, [f"#1 {again}"])["directives"]["shared"] == len(needles(asked))
+    assert shared(runs, [again.replace("sorted", "ordered")])["directives"]["shared"] == 2
+    assert shared(runs, ["Sort the rows of fox.csv."])["directives"]["shared"] == 0
+
+
+def test_a_short_text_counts_as_a_whole_and_bare_names_do_not() -> None:
+    assert needles("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
+    assert needles("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
+
+
+def test_no_directive_announcement_or_provider_of_a_template_stands_in_the_corpus(tmp_path: Path) -> None:
+    for task in ("filter_rows", "make_links", "missing_source"):
+        for at in range(4):
+            combination = Combination(task, "subcommand", "mail", "subhelp", "medium")
+            write_record(tmp_path, templates.author(combination, seed=f"{task}{at}", id=f"{task}-{at}"))
+    done = subprocess.run(
+        [sys.executable, "overlap.py", "--holdout", str(tmp_path), "--documents", "500"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    parts = json.loads(done.stdout)["shared"]["corpus"]
+    assert parts["commands"]["shared"] > 0
+    for part in ("directives", "announcements", "providers"):
+        assert parts[part]["runs"] > 5
+        assert parts[part]["shared"] == 0, parts[part]
+
+
+def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from overlap import main
+
+    held = scenario("a")
+    row = tiny.trajectory()
+    row.messages.insert(2, Message(role="user", content=held.directives[0]))
+    write_record(tmp_path / "holdout", held)
+    write_record(tmp_path / "data", row)
+    main(holdout=tmp_path / "holdout", data=tmp_path / "data", documents=0, seed=0, partial=False)
+    found = json.loads(capsys.readouterr().out)["shared"]["data"]["directives"]
+    assert found["shared"] == found["runs"] == len(runs_of_scenarios([held])["directives"])
