@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from decoder import Context, Decoder, Turn
 from models import adapter_hash
 from schema import BadInputError, Message, OperatorInfo, Scenario
 from stage import env
@@ -172,39 +173,36 @@ def wire_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
 class LocalOperator:
     """A model in this process, which reads and writes tokens, never re-tokenising what it wrote.
 
-    Contexts come from render.Renderer, so that each is a prefix of the ids it would be trained on. The KV cache is kept
-    across turns (`use_cache=False` computes every context anew; greedy commands are the same). Temperature 0 is greedy.
-    A turn ends at the end marker, or after `max_new_tokens`, where the marker is put in for it.
+    A context is the ids that were sampled and the environment's text tokenised in between (render.Renderer), so that it
+    is a prefix of the ids it would be trained on. Operators of sessions that are played at once share a decoder; its
+    cache of a session is kept across turns. Temperature 0 is greedy. A turn ends at the end marker, or after
+    `max_new_tokens`, where the marker is put in for it. `clean` rewrites a turn's text, never its ids.
     """
 
     def __init__(
         self,
-        model: Any,
-        tokenizer: Any,
+        decoder: Decoder,
         renderer: Any,
         *,
         temperature: float = 0.0,
         max_new_tokens: int = 256,
         name: str | None = None,
         adapter: Any = None,
-        use_cache: bool = True,
         cancelled: threading.Event | None = None,
     ) -> None:
-        self.model, self.tokenizer, self.renderer = model, tokenizer, renderer
-        self.temperature, self.max_new_tokens, self.use_cache = temperature, max_new_tokens, use_cache
+        self.decoder, self.renderer = decoder, renderer
+        self.temperature, self.max_new_tokens = temperature, max_new_tokens
         self.name, self.adapter = name, adapter
         self.cancelled = cancelled or threading.Event()
-        self.limit = int(model.config.max_position_embeddings)
+        self.limit = int(decoder.model.config.max_position_embeddings)
         self.seed = 0
         self._start()
 
     def _start(self) -> None:
-        self.ids: list[int] = []
-        self.mask: list[int] = []
+        self.context = Context()
+        self.mask: list[int] = []  # one entry per id of the context, as have the log-probs
         self.log_probs: list[float | None] = []
-        self.read = 0  # messages that are in `ids`
-        self.cache: Any = None
-        self.cached = 0  # tokens that are in `cache`
+        self.read = 0  # messages that are in the context
 
     def begin(self, scenario: Scenario, seed: int) -> None:
         """Forget the last session; the scenario itself is not looked at."""
@@ -217,15 +215,28 @@ class LocalOperator:
     def command(self, messages: Sequence[Message]) -> Move:
         """Sample the next command."""
         new = messages[self.read :]
-        context = self.renderer.environment_ids(new[1:]) if self.read else self.renderer.context(new)
-        self._append(context, mask=0)
+        self._append(self.renderer.environment_ids(new[1:]) if self.read else self.renderer.context(new), mask=0)
         self.read = len(messages)
-        sampled, log_probs = self._sample()
-        text, ended = self.renderer.decode_turn(sampled)
-        self._append(sampled, mask=1, log_probs=log_probs)
-        if not ended:
+        turn = self.decoder.play(
+            Turn(
+                self.context,
+                ended=lambda ids: bool(self.renderer.decode_turn(ids)[1]),
+                max_new_tokens=self.max_new_tokens,
+                limit=self.limit,
+                temperature=self.temperature,
+                generator=self.generator,
+                cancelled=self.cancelled,
+            )
+        )
+        if turn.end == "cancelled":
+            raise CancelledError
+        if turn.end == "full":
+            raise ContextFullError(f"the context holds {self.limit} tokens")
+        self.mask += [1] * len(turn.token_ids)
+        self.log_probs += turn.log_probs
+        if turn.end != "ended":
             self._append(self.renderer.operator_ids(""), mask=1)
-        return Move(text, sampled, log_probs)
+        return Move(self.renderer.decode_turn(turn.token_ids)[0], turn.token_ids, turn.log_probs)
 
     def info(self) -> OperatorInfo:
         """Model, adapter hash and sampling parameters."""
@@ -238,48 +249,10 @@ class LocalOperator:
         if 1 not in self.mask:
             return None
         end = len(self.mask) - self.mask[::-1].index(1)
-        return Tokens(self.ids[:end], self.mask[:end], self.log_probs[:end])
+        return Tokens(self.context.ids[:end], self.mask[:end], self.log_probs[:end])
 
-    def _append(self, ids: Sequence[int], *, mask: int, log_probs: Sequence[float] | None = None) -> None:
-        self.ids += ids
+    def _append(self, ids: Sequence[int], *, mask: int) -> None:
+        """Put ids that were not sampled into the context."""
+        self.context.ids += ids
         self.mask += [mask] * len(ids)
-        self.log_probs += log_probs if log_probs is not None else [None] * len(ids)
-
-    def _sample(self) -> tuple[list[int], list[float]]:
-        """Ids and log-probs (at the sampling temperature; at 1 where greedy) of one turn."""
-        sampled: list[int] = []
-        log_probs: list[float] = []
-        while len(sampled) < self.max_new_tokens:
-            if self.cancelled.is_set():
-                raise CancelledError
-            if len(self.ids) + len(sampled) >= self.limit:
-                raise ContextFullError(f"the context holds {self.limit} tokens")
-            token, log_prob = self._next(sampled)
-            sampled.append(token)
-            log_probs.append(log_prob)
-            if self.renderer.decode_turn(sampled)[1]:
-                break
-        return sampled, log_probs
-
-    def _next(self, sampled: Sequence[int]) -> tuple[int, float]:
-        """One token after everything read and `sampled`."""
-        import torch
-
-        ids = [*self.ids, *sampled]
-        past = self.cache if self.use_cache else None
-        unseen = ids[self.cached :] if past is not None else ids
-        with torch.inference_mode():
-            out = self.model(
-                input_ids=torch.tensor([unseen], device=self.model.device),  # (1, unseen)
-                past_key_values=past,
-                use_cache=self.use_cache,
-                logits_to_keep=1,
-            )
-            self.cache, self.cached = out.past_key_values, len(ids)
-            logits = out.logits[0, -1].float().cpu()  # (V,)
-            log_probs = torch.log_softmax(logits / (self.temperature or 1.0), dim=-1)
-            if self.temperature > 0:
-                token = int(torch.multinomial(log_probs.exp(), 1, generator=self.generator))
-            else:
-                token = int(logits.argmax())
-        return token, float(log_probs[token])
+        self.log_probs += [None] * len(ids)

@@ -26,6 +26,7 @@ from typing import Any, Self
 
 import dashdocker
 import stage
+from decoder import Decoder
 from models import DTYPES, adapter_hash, check_model, load_model, model_hash
 from operators import CancelledError, ContextFullError, EndpointOperator, LocalOperator, Operator, OperatorError
 from reference import ReferenceOperator
@@ -164,9 +165,9 @@ def factory(
     model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
     wire: Wire = "chat" if render == "chat" else "markers"
     renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, wire)
+    decoder = Decoder(model)
     return lambda: LocalOperator(
-        model,
-        tokenizer,
+        decoder,
         renderer,
         temperature=settings["temperature"] or 0.0,
         max_new_tokens=settings["max_new_tokens"],

@@ -13,6 +13,7 @@ import tiny
 from chat_server import ChatServer, cut, fail, hang_up, not_json, say, slow, wrong_schema
 
 import operators
+from decoder import Decoder
 from models import check_model, hold, load_model, model_hash, release
 from operators import SCAFFOLD, ContextFullError, EndpointOperator, LocalOperator, OperatorError, wire_messages
 from render import ORIENTATION, Renderer, opening, session_messages, start_prompt
@@ -41,7 +42,8 @@ def loaded(base: Path) -> tuple[Any, Any]:
 
 def local(loaded: tuple[Any, Any], **settings: Any) -> LocalOperator:
     model, tokenizer = loaded
-    return LocalOperator(model, tokenizer, Renderer.for_base(tokenizer), **{"max_new_tokens": 24, **settings})
+    decoder = Decoder(model, use_cache=settings.pop("use_cache", True))
+    return LocalOperator(decoder, Renderer.for_base(tokenizer), **{"max_new_tokens": 24, **settings})
 
 
 def play(operator: LocalOperator, turns: int, seed: int = 3) -> list[tuple[str, str | None]]:

@@ -18,6 +18,7 @@ from chat_server import Behaviour, ChatServer, Request, fail, say, slow
 from hand_scenarios import hand
 
 import engine
+from decoder import Decoder
 from models import load_model
 from operators import SCAFFOLD, ContextFullError, LocalOperator, Move, OperatorError, Tokens
 from reference import ReferenceOperator
@@ -258,7 +259,7 @@ def test_a_random_model_is_recorded_token_by_token(base: Path) -> None:
     renderer = Renderer.for_base(tokenizer)
 
     def play() -> Trajectory:
-        operator = LocalOperator(model, tokenizer, renderer, temperature=1.0, max_new_tokens=16, name="tiny")
+        operator = LocalOperator(Decoder(model), renderer, temperature=1.0, max_new_tokens=16, name="tiny")
         return run_episode(operator, hand(), seed=5, max_steps=4, timeout_seconds=10)
 
     trajectory = play()
