@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from types import TracebackType
 from typing import Any, Literal
 
@@ -41,14 +42,16 @@ class Context:
         self._layers.clear()
 
     def extend(self, layer: int, *new: Any) -> tuple[Any, ...]:
-        """Put keys and values (1, H, T, D) behind the first `cached` ones; returns all of them up to the last new one."""
+        """Put keys and values (1, H, T, D) behind the first `cached` ones; returns all up to the last new one."""
         end = self.cached + new[0].shape[2]
         held = self._layers.get(layer)
         if held is None or held[0].shape[2] < end:
-            grown = tuple(part.new_empty(*part.shape[:2], end + max(SPARE_TOKENS, end // 2), part.shape[3]) for part in new)
+            grown = tuple(
+                part.new_empty(*part.shape[:2], end + max(SPARE_TOKENS, end // 2), part.shape[3]) for part in new
+            )
             for part, old in zip(grown, held or (), strict=False):
                 part[:, :, : self.cached] = old[:, :, : self.cached]
-            held = self._layers[layer] = grown  # type: ignore[assignment]
+            held = self._layers[layer] = grown
         for part, fresh in zip(held, new, strict=True):
             part[:, :, self.cached : end] = fresh
         return tuple(part[:, :, :end] for part in held)
@@ -183,8 +186,8 @@ class Decoder:
         device = self.model.device
         with packed(self.model):
             logits = self.model(
-                input_ids=torch.tensor([sum(new, [])], device=device),  # (1, all new ids)
-                position_ids=torch.tensor([[place for one in places for place in one]], device=device),
+                input_ids=torch.tensor([list(chain(*new))], device=device),  # (1, all new ids)
+                position_ids=torch.tensor([list(chain(*places))], device=device),
                 use_cache=False,
                 logits_to_keep=(ends - 1).to(device),
                 packed=[(context, len(ids)) for context, ids in zip(contexts, new, strict=True)],
@@ -262,7 +265,11 @@ def weights_state(model: Any) -> Hashable:
     """
     state: list[Hashable] = []
     for module in model.modules():
-        state += [(parameter.data_ptr(), parameter._version) for parameter in module._parameters.values() if parameter is not None]
+        state += [
+            (parameter.data_ptr(), parameter._version)
+            for parameter in module._parameters.values()
+            if parameter is not None
+        ]
         if hasattr(module, "active_adapters") and hasattr(module, "scaling"):
             state.append((tuple(module.active_adapters), module.disable_adapters, tuple(module.scaling.items())))
     return tuple(state)
@@ -273,4 +280,6 @@ def next_logits(model: Any, ids: Sequence[int]) -> Any:
     import torch
 
     with torch.inference_mode():
-        return model(input_ids=torch.tensor([ids], device=model.device), use_cache=False, logits_to_keep=1).logits[:, -1]
+        return model(input_ids=torch.tensor([ids], device=model.device), use_cache=False, logits_to_keep=1).logits[
+            :, -1
+        ]

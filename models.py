@@ -20,6 +20,7 @@ from schema import BadInputError, canonical, read_json, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64
+PEFT_ATTRIBUTES = ("peft_config", "active_adapter", "_hf_peft_config_loaded")
 
 
 def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
@@ -93,12 +94,24 @@ def adapter_hash(adapter: str | Path) -> str:
 
 
 @dataclass
+class _Slot:
+    """The last adapter that was put on the held base: its peft model, and where its layers belong."""
+
+    config: dict[str, Any]
+    weights: set[str]  # their names
+    model: Any
+    layers: list[tuple[Any, str, Any]]  # parent module, name, layer
+    attributes: dict[str, Any]  # that peft set on the base
+
+
+@dataclass
 class _Held:
     """The base that a resident process keeps, and how it was loaded."""
 
     settings: tuple[str, str, bool]
     model: Any
     tokenizer: Any
+    slot: _Slot | None = None
 
 
 _held: _Held | None = None
@@ -116,17 +129,11 @@ def release() -> None:
     """Take every adapter off the held base, so that the next `load_model` finds it as it was loaded."""
     if _held is None:
         return
-    from peft.tuners.tuners_utils import BaseTunerLayer
-
-    for parent in list(_held.model.modules()):
-        for name, child in list(parent.named_children()):
-            if isinstance(child, BaseTunerLayer):
-                setattr(parent, name, child.get_base_layer())
-    for attribute in ("peft_config", "active_adapter"):
+    for parent, name, layer in _tuner_layers(_held.model):
+        setattr(parent, name, layer.get_base_layer())
+    for attribute in PEFT_ATTRIBUTES:
         if attribute in vars(_held.model):
             delattr(_held.model, attribute)
-    if hasattr(_held.model, "_hf_peft_config_loaded"):
-        _held.model._hf_peft_config_loaded = False
     _held.model.gradient_checkpointing_disable()
     _held.model.requires_grad_(False)
     _held.model.eval()
@@ -149,17 +156,62 @@ def load_model(
     torch has no kernels for.
     """
     check_model(base, adapter)
-    if _held is not None and _held.settings == (model_hash(base) or str(base), dtype, load_4bit):
+    held = _held is not None and _held.settings == (model_hash(base) or str(base), dtype, load_4bit)
+    if held:
+        assert _held is not None
         model, tokenizer = _held.model, _held.tokenizer
     else:
         model, tokenizer = _load_base(str(base), dtype, load_4bit, device)
     if adapter is not None:
-        from peft import PeftModel
-
-        model = PeftModel.from_pretrained(model, str(adapter), is_trainable=False)
-        model.requires_grad_(False)
-        model.eval()
+        model = _swap(Path(adapter)) if held else _attach(model, Path(adapter))
     return model, tokenizer
+
+
+def _attach(model: Any, adapter: Path) -> Any:
+    """A frozen peft model of `adapter` around `model`."""
+    from peft import PeftModel
+
+    model = PeftModel.from_pretrained(model, str(adapter), is_trainable=False)
+    model.requires_grad_(False)
+    return model.eval()
+
+
+def _swap(adapter: Path) -> Any:
+    """The peft model of `adapter` on the held base.
+
+    Building the layers takes longer than filling them: where the last adapter's are of the same configuration they are
+    put back with `adapter`'s weights in them.
+    """
+    from peft import get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
+
+    assert _held is not None
+    config = read_json(adapter / "adapter_config.json")
+    config = {key: sorted(value) if isinstance(value, list) else value for key, value in config.items()}
+    slot, weights = _held.slot, load_peft_weights(str(adapter), device="cpu")
+    if slot is not None and slot.config == config and slot.weights == set(weights):
+        for parent, name, layer in slot.layers:
+            setattr(parent, name, layer)
+        for name, value in slot.attributes.items():
+            setattr(_held.model, name, value)
+        set_peft_model_state_dict(slot.model, weights)
+        return slot.model.eval()
+    model = _attach(_held.model, adapter)
+    attributes = {name: vars(_held.model)[name] for name in PEFT_ATTRIBUTES if name in vars(_held.model)}
+    names = set(get_peft_model_state_dict(model))
+    _held.slot = _Slot(config, names, model, _tuner_layers(_held.model), attributes)
+    return model
+
+
+def _tuner_layers(model: Any) -> list[tuple[Any, str, Any]]:
+    """Every adapter layer in `model`: parent module, name, layer."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    return [
+        (parent, name, child)
+        for parent in model.modules()
+        for name, child in parent.named_children()
+        if isinstance(child, BaseTunerLayer)
+    ]
 
 
 def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tuple[Any, Any]:

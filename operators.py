@@ -13,7 +13,7 @@ endpoints only and never becomes a message. The reference operator lives in refe
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -176,7 +176,7 @@ class LocalOperator:
     A context is the ids that were sampled and the environment's text tokenised in between (render.Renderer), so that it
     is a prefix of the ids it would be trained on. Operators of sessions that are played at once share a decoder; its
     cache of a session is kept across turns. Temperature 0 is greedy. A turn ends at the end marker, or after
-    `max_new_tokens`, where the marker is put in for it. `clean` rewrites a turn's text, never its ids.
+    `max_new_tokens`, where the marker is put in for it. `clean` rewrites what is typed; the context stays as sampled.
     """
 
     def __init__(
@@ -188,11 +188,12 @@ class LocalOperator:
         max_new_tokens: int = 256,
         name: str | None = None,
         adapter: Any = None,
+        clean: Callable[[str], str] | None = None,
         cancelled: threading.Event | None = None,
     ) -> None:
         self.decoder, self.renderer = decoder, renderer
         self.temperature, self.max_new_tokens = temperature, max_new_tokens
-        self.name, self.adapter = name, adapter
+        self.name, self.adapter, self.clean = name, adapter, clean
         self.cancelled = cancelled or threading.Event()
         self.limit = int(decoder.model.config.max_position_embeddings)
         self.seed = 0
@@ -236,17 +237,22 @@ class LocalOperator:
         self.log_probs += turn.log_probs
         if turn.end != "ended":
             self._append(self.renderer.operator_ids(""), mask=1)
-        return Move(self.renderer.decode_turn(turn.token_ids)[0], turn.token_ids, turn.log_probs)
+        text = self.renderer.decode_turn(turn.token_ids)[0]
+        return Move(self.clean(text) if self.clean else text, turn.token_ids, turn.log_probs)
 
     def info(self) -> OperatorInfo:
         """Model, adapter hash and sampling parameters."""
-        sampling = {"temperature": self.temperature, "max_new_tokens": self.max_new_tokens}
+        sampling: dict[str, Any] = {"temperature": self.temperature, "max_new_tokens": self.max_new_tokens}
+        sampling |= {"clean_up": True} if self.clean else {}
         digest = adapter_hash(self.adapter) if self.adapter is not None else None
         return OperatorInfo(kind="local", model=self.name, adapter_hash=digest, sampling=sampling, seed=self.seed)
 
     def tokens(self) -> Tokens | None:
-        """What was read and written, up to the last operator turn's end; None before the first turn."""
-        if 1 not in self.mask:
+        """What was read and written, up to the last operator turn's end.
+
+        None before the first turn, and where turns were cleaned: what was typed is not what these ids say.
+        """
+        if 1 not in self.mask or self.clean:
             return None
         end = len(self.mask) - self.mask[::-1].index(1)
         return Tokens(self.context.ids[:end], self.mask[:end], self.log_probs[:end])

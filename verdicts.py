@@ -90,6 +90,7 @@ AFTER_KEYWORD = _words(
 )
 
 FENCE = re.compile(r"^\s*(```|~~~)")
+FENCED = re.compile(r"^\s*(?:```|~~~)[^\n]*\n(.*?)(?:^\s*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 JSON = re.compile(r"(\{|\[\s*\{)\s*\"")
 MARKUP = re.compile(r"^\s*(<\|?/?[a-z_]+\|?>\s*$|<([a-z_]+)>.*</\2>|<\|[a-z_]+\|>|\*\*\S|#{2,} )")
@@ -190,6 +191,23 @@ def is_command(text: str) -> bool:
         return False
     statements = _statements(stripped)
     return bool(statements) and not any(map(_is_sentence, statements))
+
+
+def clean_up(text: str) -> str:
+    """The commands in an operator turn that wraps them in fences, prompts or prose; `text` itself where none is found.
+
+    Only for eval's row that shows what such tidying alone would give; an operator's text is otherwise never touched.
+    A turn that is a command stays as it is. Of any other the first fenced block counts, or all of it where there is
+    none, and of that every line that is a command or a terminal, without a copied prompt or backticks around it.
+    """
+    if is_command(text):
+        return text
+    block = FENCED.search(text)
+    body = (block[1] if block else text).strip("\n")
+    if is_command(body):
+        return body
+    lines = [re.sub(r"^\s*[$#] |^`|`$", "", line.strip()) for line in body.split("\n")]
+    return "\n".join(line for line in lines if is_command(line)) or text
 
 
 def judge(*, expected: Terminal, commands: Sequence[str], outcome: Outcome, verified: bool) -> Verdict:

@@ -10,7 +10,8 @@ import pytest
 import tiny
 
 import templates
-from eval import draw, paired, rate, rate_table, refuse_contamination, wilson
+from eval import draw, refuse_contamination
+from report import paired, rate, rate_table, wilson
 from schema import (
     BadInputError,
     OperatorInfo,
@@ -82,7 +83,7 @@ def test_paired_differences_count_only_scenarios_that_both_finished() -> None:
     result = paired(before, after, seed=0)
     assert result["n"] == 5
     assert result["terminate"]["difference"] == 1.0
-    assert result["terminate"]["only_adapter"] == 5
+    assert result["terminate"]["only_after"] == 5
     assert result["operate"]["difference"] == 0.0
 
 
@@ -142,7 +143,7 @@ def test_base_and_adapter_are_paired_and_a_rerun_plays_nothing_again(place: Path
     summary = json.loads(first.stdout)
     assert summary["base"]["n"] == summary["adapter"]["n"] == 2
     report = read_json(place / "eval" / "adapter" / "report.json")
-    assert report["paired"]["n"] == 2
+    assert report["paired"]["adapter - base"]["n"] == 2
     assert set(report["subjects"]["adapter"]["per_axis"]) == set(scenario("copy_files", 0).axes())
     episodes = read_trajectories(place / "eval" / "adapter" / "adapter")
     assert len(episodes) == 2

@@ -12,6 +12,7 @@ import pytest
 import tiny
 from chat_server import ChatServer, cut, fail, hang_up, not_json, say, slow, wrong_schema
 
+import models
 import operators
 from decoder import Decoder
 from models import check_model, hold, load_model, model_hash, release
@@ -217,13 +218,13 @@ def test_a_base_is_frozen_and_in_fp32_on_a_cpu(loaded: tuple[Any, Any]) -> None:
     assert not loaded[0].training
 
 
-def make_adapter(base: Path, directory: Path, seed: int = 0) -> Path:
+def make_adapter(base: Path, directory: Path, seed: int = 0, rank: int = 4) -> Path:
     import torch
     from peft import LoraConfig, get_peft_model
 
     model, _ = load_model(base, device="cpu")
     torch.manual_seed(seed)
-    wrapped = get_peft_model(model, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False))
+    wrapped = get_peft_model(model, LoraConfig(r=rank, target_modules=["q_proj", "v_proj"], init_lora_weights=False))
     wrapped.save_pretrained(directory)
     write_json(directory / "sekft.json", {"base": str(base), "base_hash": model_hash(base), "trained_on": []})
     return directory
@@ -254,6 +255,29 @@ def test_an_adapter_changes_what_the_base_says_and_a_held_base_comes_back_bare(b
     assert {name for name, _ in again.named_parameters()} == {
         name for name, _ in load_model(base, dtype="auto", device="cpu")[0].named_parameters()
     }
+
+
+def test_adapters_in_turn_on_a_held_base_are_those_of_a_fresh_load(base: Path, tmp_path: Path) -> None:
+    import torch
+
+    made = {name: make_adapter(base, tmp_path / name, seed, rank) for seed, (name, rank) in enumerate(ADAPTERS.items())}
+    fresh = {name: logits_of(load_model(base, adapter, device="cpu")[0]) for name, adapter in made.items()}
+    hold(str(base), dtype="fp32")
+    try:
+        models_seen = {}
+        for name in ("first", "second", "wider", "second", "first"):
+            tuned, _ = load_model(base, made[name], dtype="fp32")
+            assert torch.equal(logits_of(tuned), fresh[name]), name
+            assert not any(parameter.requires_grad for parameter in tuned.parameters())
+            models_seen.setdefault(name, tuned)
+            release()
+        assert models_seen["first"] is models_seen["second"]  # its layers were filled anew, not built
+        assert models_seen["wider"] is not models_seen["second"]
+    finally:
+        models._held = None
+
+
+ADAPTERS = {"first": 4, "second": 4, "wider": 8}
 
 
 def test_4bit_loads_on_a_cpu(tmp_path: Path) -> None:

@@ -1,0 +1,334 @@
+"""Count what eval's episodes were: rates with intervals, paired differences, a table and a picture of several runs.
+
+    python report.py --runs eval/seed-1 eval/seed-2 --table rates.md --picture curve.svg
+
+Reads   <run>/report.json (eval.py), and for a picture <adapter>/log_history.jsonl and sekft.json
+Writes  --table as markdown, --picture as PNG or SVG (matplotlib, of bench/requirements.txt)
+Needs   nothing else
+
+operate    at least one command before the terminal and no turn that is prose
+terminate  ended with `exit` or `panic`
+verified   the checker passed on the final state
+clean      correct terminal AND verified AND command-only
+
+loop             cut off by a limit with the last five commands among at most two texts: the same line over and over
+open_heredoc     a command opened a heredoc that it never closed
+panic_precision  of the episodes that ended with `panic`, those of a scenario that is blocked
+panic_recall     of the episodes of blocked scenarios, those that ended with `panic`
+
+Rates come with n and a 95 % Wilson interval, over the episodes that were not voided; the first four also with voided
+ones counted as failures. Differences are paired by scenario, with a bootstrap over scenarios.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import stage
+import verdicts
+from schema import VOIDED, BadInputError, Scenario, Trajectory, read_json
+
+Subject = Literal["base", "clean_up", "adapter"]
+RATES = ("operate", "terminate", "verified", "clean")
+BEHAVIOUR = ("loop", "open_heredoc", "panic_precision", "panic_recall")
+LOOP_COMMANDS, LOOP_TEXTS = 5, 2
+DRAWS = 2000  # of the bootstrap
+
+
+def main(*, runs: list[Path], table: Path | None, picture: Path | None, axes: list[str]) -> int:
+    """Read the runs, write what is asked for."""
+    if table is None and picture is None:
+        raise BadInputError("nothing to write; pass --table FILE, --picture FILE or both")
+    reports = {run.name: read_run(run) for run in runs}
+    if len(reports) < len(runs):
+        raise BadInputError("--runs: two directories have the same name; it labels their rows, rename one")
+    if known := [axis for axis in axes if not all(axis in one["per_axis"] for one in rows_of(reports).values())]:
+        raise BadInputError(f"--axes: {known[0]!r} is no axis of these runs; known: task, provider_kind, …")
+    if table is not None:
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.write_text(markdown(reports, axes))
+    if picture is not None:
+        draw_picture(reports, picture)
+    written = {"table": table, "picture": picture}
+    stage.report({"runs": len(runs), **{name: str(path) for name, path in written.items() if path}})
+    return stage.DONE
+
+
+# --- counting ------------------------------------------------------------------------------------------------------
+
+
+def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] | None:
+    """The Wilson score interval of a proportion (Wilson 1927); None for n = 0, where there is no rate."""
+    if n == 0:
+        return None
+    p, zz = successes / n, z * z
+    centre, half = p + zz / (2 * n), z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
+    return max(0.0, (centre - half) / (1 + zz / n)), min(1.0, (centre + half) / (1 + zz / n))
+
+
+def flags_of(episode: Trajectory) -> dict[str, bool]:
+    """The four booleans of an episode that the rates are means of."""
+    return dataclasses.asdict(verdicts.rates(episode))
+
+
+def behaviour_of(episode: Trajectory, blocked: bool) -> dict[str, bool | None]:
+    """What else an episode shows; None where it does not count towards a rate. `blocked`: its right end is panic."""
+    commands = [message.content for message in episode.messages if message.role == "assistant"]
+    panicked = episode.outcome == "panic"
+    return {
+        "loop": episode.outcome in ("max_steps", "context_full")
+        and len(commands) >= LOOP_COMMANDS
+        and len(set(commands[-LOOP_COMMANDS:])) <= LOOP_TEXTS,
+        "open_heredoc": any(step.open_heredoc for step in episode.steps),
+        "panic_precision": blocked if panicked else None,
+        "panic_recall": panicked if blocked else None,
+    }
+
+
+def rate(values: Sequence[bool], voided: int) -> dict[str, Any]:
+    """A rate with its count, n, interval, and the figure with voided episodes counted as failures."""
+    successes, n = sum(values), len(values)
+    return {
+        "successes": successes,
+        "n": n,
+        "rate": successes / n if n else None,
+        "interval": wilson(successes, n),
+        "rate_voided_as_failures": successes / (n + voided) if n + voided else None,
+    }
+
+
+def rate_table(episodes: Sequence[Trajectory]) -> dict[str, Any]:
+    """The four rates of a set of episodes, voided ones apart."""
+    counted = [flags_of(episode) for episode in episodes if episode.outcome not in VOIDED]
+    voided = len(episodes) - len(counted)
+    return {name: rate([flags[name] for flags in counted], voided) for name in RATES}
+
+
+def behaviour_table(episodes: Sequence[Trajectory], blocked: set[str]) -> dict[str, Any]:
+    """The rates of BEHAVIOUR over the episodes that were not voided; `blocked` holds ids of scenarios."""
+    counted = [
+        behaviour_of(episode, episode.scenario_id in blocked) for episode in episodes if episode.outcome not in VOIDED
+    ]
+    found = {name: [value for flags in counted if (value := flags[name]) is not None] for name in BEHAVIOUR}
+    return {name: rate(values, voided=0) for name, values in found.items()}
+
+
+def summarise(
+    episodes: dict[Subject, dict[str, Trajectory]], chosen: Sequence[Scenario], *, seed: int
+) -> dict[str, Any]:
+    """Per subject the rates, per axis value too, and what went wrong; the last subject's differences from the others.
+
+    `episodes` holds each subject's by scenario id.
+    """
+    subjects: dict[str, Any] = {}
+    blocked = {scenario.id for scenario in chosen if scenario.terminal == "panic"}
+    for subject, by_id in episodes.items():
+        rows = [by_id[scenario.id] for scenario in chosen]
+        axes = rows[0].axes if rows else {}
+        subjects[subject] = {
+            "rates": rate_table(rows),
+            "behaviour": behaviour_table(rows, blocked),
+            "per_axis": {
+                axis: {
+                    value: rate_table([row for row in rows if row.axes[axis] == value])
+                    for value in sorted({row.axes[axis] for row in rows})
+                }
+                for axis in axes
+            },
+            "outcomes": dict(Counter(row.outcome for row in rows)),
+            "voided": sum(row.outcome in VOIDED for row in rows),
+            "checker_failed": sum(row.outcome == "checker_failed" for row in rows),
+            "reasons": dict(Counter(reason for row in rows for reason in row.reasons)),
+        }
+    *others, last = episodes
+    differences = {f"{last} - {other}": paired(episodes[other], episodes[last], seed) for other in others}
+    return {"n": len(chosen), "subjects": subjects, "paired": differences}
+
+
+def paired(before: dict[str, Trajectory], after: dict[str, Trajectory], seed: int) -> dict[str, Any]:
+    """After minus before on the same scenarios, with a 95 % percentile bootstrap over scenarios."""
+    ids = sorted(key for key in before if before[key].outcome not in VOIDED and after[key].outcome not in VOIDED)
+    result: dict[str, Any] = {"n": len(ids)}
+    rng = random.Random(f"eval/bootstrap/{seed}")
+    for name in RATES:
+        differences = [flags_of(after[key])[name] - flags_of(before[key])[name] for key in ids]
+        if not differences:
+            result[name] = None
+            continue
+        means = sorted(sum(rng.choices(differences, k=len(ids))) / len(ids) for _ in range(DRAWS))
+        result[name] = {
+            "difference": sum(differences) / len(ids),
+            "interval": [means[round(0.025 * DRAWS) - 1], means[round(0.975 * DRAWS) - 1]],
+            "only_after": differences.count(1),
+            "only_before": differences.count(-1),
+        }
+    return result
+
+
+def brief(result: dict[str, Any], subject: str) -> dict[str, Any]:
+    """One subject for the summary line: rates by name, n, voided and checker_failed counts."""
+    entry = result["subjects"][subject]
+    return {
+        **{name: entry["rates"][name]["rate"] for name in RATES},
+        **{name: entry["behaviour"][name]["rate"] for name in BEHAVIOUR},
+        "n": entry["rates"]["clean"]["n"],
+        "voided": entry["voided"],
+        "checker_failed": entry["checker_failed"],
+    }
+
+
+# --- showing -------------------------------------------------------------------------------------------------------
+
+
+def print_table(result: dict[str, Any]) -> None:
+    """The rates as two tables on stderr."""
+    width = max(len(name) for name in [*result["subjects"], *result["paired"]]) + 2
+    for group, names in (("rates", RATES), ("behaviour", BEHAVIOUR)):
+        last = "   voided" if group == "rates" else ""
+        print(f"\n{'':{width}s}" + "".join(f"{name:>24s}" for name in names) + last, file=sys.stderr)
+        for subject, entry in result["subjects"].items():
+            cells = "".join(f"{format_rate(entry[group][name]):>24s}" for name in names)
+            print(f"{subject:{width}s}{cells}" + (f"   {entry['voided']}" if last else ""), file=sys.stderr)
+        for pair, entry in result["paired"].items() if group == "rates" else ():
+            cells = "".join(f"{format_difference(entry[name]):>24s}" for name in names)
+            print(f"{pair:{width}s}{cells}", file=sys.stderr)
+    print(f"(successes/n, rate, 95 % interval; split by {result['split_by']}, seed {result['seed']})", file=sys.stderr)
+
+
+def format_rate(entry: dict[str, Any]) -> str:
+    """`9/16 56% [33-77]`, or `-` where there is no rate."""
+    if entry["rate"] is None:
+        return "-"
+    low, high = entry["interval"]
+    return f"{entry['successes']}/{entry['n']} {entry['rate']:.0%} [{100 * low:.0f}-{100 * high:.0f}]"
+
+
+def format_difference(entry: dict[str, Any] | None) -> str:
+    """`+56 [31,75]` in percentage points, or `-`."""
+    if entry is None:
+        return "-"
+    low, high = entry["interval"]
+    return f"{100 * entry['difference']:+.0f} [{100 * low:+.0f},{100 * high:+.0f}]"
+
+
+def read_run(run: Path) -> dict[str, Any]:
+    """The report of an eval directory. Raises BadInputError for one that is not finished, or of another version."""
+    if not (run / "report.json").exists():
+        raise BadInputError(f"{run}: no report.json; name a directory that eval.py finished")
+    report: dict[str, Any] = read_json(run / "report.json")
+    if any("behaviour" not in entry for entry in report["subjects"].values()):
+        raise BadInputError(f"{run / 'report.json'}: behaviour: missing; rerun that eval, its episodes are kept")
+    return report
+
+
+def rows_of(reports: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Every (run, subject) of the reports."""
+    return {(run, name): entry for run, report in reports.items() for name, entry in report["subjects"].items()}
+
+
+def markdown(reports: dict[str, Any], axes: Sequence[str]) -> str:
+    """The rates of all runs, the paired differences in percentage points, and the rates by value of `axes`."""
+    rows = rows_of(reports)
+    head = ["run", "split by", "row", *RATES]
+    parts = [
+        _grid([*head, "voided"], [
+            [run, str(reports[run]["split_by"]), name, *(format_rate(entry["rates"][one]) for one in RATES),
+             str(entry["voided"])] for (run, name), entry in rows.items()
+        ]),
+        _grid(["run", "row", *BEHAVIOUR], [
+            [run, name, *(format_rate(entry["behaviour"][one]) for one in BEHAVIOUR)]
+            for (run, name), entry in rows.items()
+        ]),
+    ]  # fmt: skip
+    pairs = [(run, pair, entry) for run, report in reports.items() for pair, entry in report["paired"].items()]
+    if pairs:
+        cells = [
+            [run, pair, str(entry["n"]), *(format_difference(entry[one]) for one in RATES)]
+            for run, pair, entry in pairs
+        ]
+        parts.append(_grid(["run", "difference, points", "n", *RATES], cells))
+    for axis in axes:
+        parts.append(
+            _grid(["run", "row", axis, *RATES], [
+                [run, name, value, *(format_rate(table[one]) for one in RATES)]
+                for (run, name), entry in rows.items() for value, table in entry["per_axis"][axis].items()
+            ])
+        )  # fmt: skip
+    return "\n".join(parts) + "\nEach cell: successes/n, rate, 95 % interval.\n"
+
+
+def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def draw_picture(reports: dict[str, Any], path: Path) -> None:
+    """Left the training loss over steps, right the adapters' rates over what they were trained on."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise BadInputError("--picture needs matplotlib: pip install -r bench/requirements.txt") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    runs = {run: trained(report) for run, report in reports.items() if "adapter" in report["subjects"]}
+    if not runs:
+        raise BadInputError("--picture: none of these runs has an adapter; name runs of eval.py --adapter")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    for adapter, (_, log) in {reports[run]["adapter"]: found for run, found in runs.items()}.items():
+        left.plot([row["step"] for row in log], [row["loss"] for row in log], lw=1, label=Path(adapter).name)
+    left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log", title="training loss")
+    left.legend(fontsize="small")
+    by_data = len({amount for amount, _ in runs.values()}) > 1
+    place: Callable[[str], int] = lambda run: runs[run][0] if by_data else runs[run][1][-1]["step"]  # noqa: E731
+    series: dict[str, list[str]] = {}
+    for run in sorted(runs, key=place):
+        series.setdefault(f"by {reports[run]['split_by']}", []).append(run)
+    for (split, members), style in zip(series.items(), ("-", "--", ":", "-."), strict=False):
+        for colour, name in enumerate(("terminate", "verified", "clean")):
+            entries = [reports[run]["subjects"]["adapter"]["rates"][name] for run in members]
+            found = [(place(run), one) for run, one in zip(members, entries, strict=True) if one["rate"] is not None]
+            right.errorbar(
+                [x for x, _ in found],
+                [one["rate"] for _, one in found],
+                [[abs(one["rate"] - one["interval"][side]) for _, one in found] for side in (0, 1)],
+                label=f"{name}, held out {split}", ls=style, marker="o", ms=4, capsize=2, lw=1, color=f"C{colour}",
+            )  # fmt: skip
+    right.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
+    right.set_title("held-out episodes, 95 % intervals")
+    right.legend(fontsize="small")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)
+
+
+def trained(report: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+    """How many sessions the adapter of a report was trained on, and its log's rows that hold a loss."""
+    adapter = Path(report["adapter"])
+    log = adapter / "log_history.jsonl"
+    if not log.exists():
+        raise BadInputError(f"{log}: not there; run from the directory that eval.py ran in, or leave --picture out")
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    return len(read_json(adapter / "sekft.json")["trained_on"]), [row for row in rows if "loss" in row]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--runs", type=Path, nargs="+", required=True, help="eval.py's --out directories")
+    parser.add_argument("--table", type=Path, default=None, help="markdown file to write (default none)")
+    parser.add_argument("--picture", type=Path, default=None, help="PNG or SVG file to write (default none)")
+    parser.add_argument("--axes", nargs="*", default=[], help="axes whose values get rows of their own, such as task")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
