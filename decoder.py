@@ -161,7 +161,7 @@ class Decoder:
         if not turns:
             return
         with torch.inference_mode():
-            logits = self._logits([turn.context for turn in turns]).float()  # (B, V)
+            logits = self.logits([turn.context for turn in turns]).float()  # (B, V)
             picked = logits.argmax(-1)
             scale = torch.tensor([turn.temperature or 1.0 for turn in turns], device=logits.device)
             log_probs = torch.log_softmax(logits / scale[:, None], dim=-1)
@@ -174,8 +174,8 @@ class Decoder:
         self.steps += 1
         self.sampled_tokens += len(turns)
 
-    def _logits(self, contexts: Sequence[Context]) -> Any:
-        """The logits after each context, (B, V); afterwards each is cached whole."""
+    def logits(self, contexts: Sequence[Context]) -> Any:
+        """The logits after each context, (B, V); afterwards each is cached whole. Called in inference mode."""
         import torch
 
         if not self.use_cache:
@@ -283,3 +283,21 @@ def next_logits(model: Any, ids: Sequence[int]) -> Any:
         return model(input_ids=torch.tensor([ids], device=model.device), use_cache=False, logits_to_keep=1).logits[
             :, -1
         ]
+
+
+def first_difference(
+    model: Any, one: tuple[Sequence[int], Sequence[int]], other: Sequence[int]
+) -> tuple[int, float] | None:
+    """Where two greedy transcripts part, and the gap between the model's two best logits there; None where they do not.
+
+    `one` is a transcript's ids and its assistant mask, `other` the other's ids. Where they part in what the environment
+    said, or one stops short, no tie explains it and the gap is infinite.
+    """
+    ids, mask = one
+    if list(ids) == list(other):
+        return None
+    place = next((at for at, pair in enumerate(zip(ids, other, strict=False)) if pair[0] != pair[1]), None)
+    if place is None or not mask[place]:
+        return min(len(ids), len(other)) if place is None else place, float("inf")
+    best, second = next_logits(model, ids[:place])[0].float().topk(2).values.tolist()
+    return place, best - second
