@@ -29,7 +29,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import stage
 import verdicts
@@ -229,8 +229,13 @@ def read_run(run: Path) -> dict[str, Any]:
 
 
 def rows_of(reports: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Every (run, subject) of the reports."""
-    return {(run, name): entry for run, report in reports.items() for name, entry in report["subjects"].items()}
+    """Every (run, subject) of the reports, the bare base before what is compared with it."""
+    return {
+        (run, name): report["subjects"][name]
+        for run, report in reports.items()
+        for name in get_args(Subject)
+        if name in report["subjects"]
+    }
 
 
 def markdown(reports: dict[str, Any], axes: Sequence[str]) -> str:
@@ -282,29 +287,33 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     runs = {run: trained(report) for run, report in reports.items() if "adapter" in report["subjects"]}
     if not runs:
         raise BadInputError("--picture: none of these runs has an adapter; name runs of eval.py --adapter")
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(13, 4), layout="constrained")
     for adapter, (_, log) in {reports[run]["adapter"]: found for run, found in runs.items()}.items():
         left.plot([row["step"] for row in log], [row["loss"] for row in log], lw=1, label=Path(adapter).name)
     left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log", title="training loss")
     left.legend(fontsize="small")
     by_data = len({amount for amount, _ in runs.values()}) > 1
     place: Callable[[str], int] = lambda run: runs[run][0] if by_data else runs[run][1][-1]["step"]  # noqa: E731
-    series: dict[str, list[str]] = {}
-    for run in sorted(runs, key=place):
-        series.setdefault(f"by {reports[run]['split_by']}", []).append(run)
-    for (split, members), style in zip(series.items(), ("-", "--", ":", "-."), strict=False):
-        for colour, name in enumerate(("terminate", "verified", "clean")):
-            entries = [reports[run]["subjects"]["adapter"]["rates"][name] for run in members]
-            found = [(place(run), one) for run, one in zip(members, entries, strict=True) if one["rate"] is not None]
-            right.errorbar(
-                [x for x, _ in found],
-                [one["rate"] for _, one in found],
-                [[abs(one["rate"] - one["interval"][side]) for _, one in found] for side in (0, 1)],
-                label=f"{name}, held out {split}", ls=style, marker="o", ms=4, capsize=2, lw=1, color=f"C{colour}",
-            )  # fmt: skip
+    width = max(map(place, runs)) or 1
+    splits = sorted({str(report["split_by"]) for report in reports.values()})
+    for split, line, marker in zip(splits, ("-", "--", ":"), "os^", strict=False):
+        members = [run for run in runs if str(reports[run]["split_by"]) == split]
+        for shift, name in enumerate(("terminate", "verified", "clean")):
+            points: dict[float, list[float]] = {}  # several runs may lie at one place: the line joins their means
+            for run in members:
+                entry = reports[run]["subjects"]["adapter"]["rates"][name]
+                if entry["rate"] is not None:
+                    x = place(run) + (shift - 1 + 0.4 * splits.index(split)) * 0.012 * width  # side by side
+                    points.setdefault(x, []).append(entry["rate"])
+                    low, high = entry["interval"]
+                    right.plot([x, x], [low, high], color=f"C{shift}", lw=0.8)
+                    right.plot(x, entry["rate"], marker, color=f"C{shift}", ms=4)
+            xs = sorted(points)
+            label = f"{name}, held out by {split}"
+            right.plot(xs, [sum(points[x]) / len(points[x]) for x in xs], line, color=f"C{shift}", lw=1, label=label)
     right.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
     right.set_title("held-out episodes, 95 % intervals")
-    right.legend(fontsize="small")
+    figure.legend(*right.get_legend_handles_labels(), loc="outside right center", fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     pyplot.close(figure)

@@ -1,4 +1,4 @@
-"""Eval's arithmetic is right, nothing trained on is evaluated, and the script resumes."""
+"""Nothing trained on is evaluated, the script resumes, and transcripts depend on no cache and no company."""
 
 import json
 import os
@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 import tiny
 
+import eval as evaluation
 import templates
+from decoder import first_difference
 from eval import draw, refuse_contamination
-from report import paired, rate, rate_table, wilson
+from models import load_model
+from render import Renderer
 from schema import (
     BadInputError,
-    OperatorInfo,
     Scenario,
-    Step,
     Trajectory,
     read_json,
     read_trajectories,
@@ -31,60 +32,6 @@ ROOT = Path(__file__).parent.parent
 def scenario(task: str, index: int) -> Scenario:
     combination = Combination(task, "flags", "motd", "help", "medium")
     return templates.author(combination, seed=f"{task}/{index}", id=f"{task}-{index}")
-
-
-def episode(record: Scenario, outcome: str = "exit", kept: bool = True) -> Trajectory:
-    return Trajectory.model_validate(
-        {
-            "id": f"{record.id}-s0",
-            "scenario_id": record.id,
-            "scenario_hash": record.content_hash,
-            "axes": record.axes(),
-            "operator": OperatorInfo(kind="local"),
-            "messages": [],
-            "steps": [
-                Step(command="ls", output="", output_bytes=0, exit_code=0, cwd="/", duration_seconds=0).model_dump()
-            ],
-            "terminal": "exit" if outcome == "exit" else None,
-            "verified": kept,
-            "command_only": True,
-            "outcome": outcome,
-            "kept": kept,
-            "reasons": [] if kept else ["not verified"],
-        }
-    )
-
-
-def test_the_wilson_interval_is_the_published_one() -> None:
-    low, high = wilson(9, 16) or (0.0, 0.0)  # scipy.stats.binomtest(9, 16).proportion_ci(method="wilson")
-    assert (round(low, 4), round(high, 4)) == (0.3318, 0.7690)
-    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert wilson(0, 0) is None
-
-
-def test_no_episode_gives_no_rate_rather_than_zero() -> None:
-    assert rate([], 0)["rate"] is None
-    assert rate([], 3) == {"successes": 0, "n": 0, "rate": None, "interval": None, "rate_voided_as_failures": 0.0}
-
-
-def test_voided_episodes_are_apart_and_also_counted_as_failures() -> None:
-    records = [scenario("copy_files", index) for index in range(4)]
-    rows = [episode(record) for record in records[:3]] + [episode(records[3], "sandbox_failed", kept=False)]
-    clean = rate_table(rows)["clean"]
-    assert (clean["successes"], clean["n"], clean["rate"]) == (3, 3, 1.0)
-    assert clean["rate_voided_as_failures"] == 0.75
-
-
-def test_paired_differences_count_only_scenarios_that_both_finished() -> None:
-    records = [scenario("copy_files", index) for index in range(6)]
-    before = {record.id: episode(record, "max_steps", kept=False) for record in records}
-    after = {record.id: episode(record) for record in records}
-    after[records[0].id] = episode(records[0], "sandbox_failed", kept=False)
-    result = paired(before, after, seed=0)
-    assert result["n"] == 5
-    assert result["terminate"]["difference"] == 1.0
-    assert result["terminate"]["only_after"] == 5
-    assert result["operate"]["difference"] == 0.0
 
 
 def test_a_larger_n_adds_scenarios_and_replaces_none() -> None:
@@ -118,10 +65,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny base, an adapter on it, and three held-out scenarios."""
     place = tmp_path_factory.mktemp("eval")
     tiny.base(place / "base")
-    write_record(place / "data", tiny.trajectory("t0-s0", task="sum_column"))
+    for index in range(4):
+        write_record(place / "data", tiny.trajectory(f"t{index}-s0", task="sum_column"))
     for index in range(3):
         write_record(place / "held", scenario("copy_files", index))
-    flags = ["--data", "data", "--base", "base", "--out", "adapter", "--epochs", "1"]
+    flags = ["--data", "data", "--base", "base", "--out", "adapter", "--epochs", "20", "--lr", "5e-3", "--accum", "1"]
     done = script(place, "sft.py", *flags)
     assert done.returncode == 0, done.stderr
     return place
@@ -155,6 +103,50 @@ def test_base_and_adapter_are_paired_and_a_rerun_plays_nothing_again(place: Path
     grown = script(place, "eval.py", *FLAGS, "--n", "3", "--compare-base")
     assert json.loads(grown.stdout)["adapter"]["n"] == 3
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.docker
+def test_transcripts_are_the_same_with_and_without_cache_alone_and_at_once(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    flags = [*FLAGS, "--max-steps", "5", "--max-new-tokens", "16", "--clean-up"]
+    ways = {"alone": ["--workers", "1"], "at_once": ["--workers", "3"], "anew": ["--no-cache"]}
+    for name, own in ways.items():
+        assert evaluation.main(**vars(evaluation.parser().parse_args([*flags, *own, "--out", name]))) == 0
+    played = {name: read_trajectories(place / name / "adapter") for name in ways}
+    model, _ = load_model("base", Path("adapter"), device="cpu")
+    parted = [
+        first_difference(model, (one.token_ids or [], one.assistant_mask or []), other.token_ids or [])
+        for name in ("at_once", "anew")
+        for one, other in zip(played["alone"], played[name], strict=True)
+    ]
+    assert all(found is None or found[1] <= 1e-4 for found in parted), parted
+    assert sum(found is not None for found in parted) <= 1
+    assert any(len(one.steps) > 1 for one in played["alone"])
+    for one in played["alone"]:
+        assert_read_as_sampled(one, Renderer.for_adapter(Path("adapter"), load_model("base")[1]))
+    report = read_json(place / "alone" / "report.json")
+    assert list(report["subjects"]) == ["adapter", "clean_up"]
+    assert set(report["paired"]) == {"adapter - clean_up"}
+    cleaned = read_trajectories(place / "alone" / "clean_up")
+    assert all(one.operator.sampling["clean_up"] and one.token_ids is None for one in cleaned)
+
+
+def assert_read_as_sampled(episode: Trajectory, renderer: Renderer) -> None:
+    """The ids are the sampled turns and, between them, the environment's text tokenised: nothing was rendered again."""
+    ids, mask = episode.token_ids or [], episode.assistant_mask or []
+    place = 0
+    turns = [index for index, message in enumerate(episode.messages) if message.role == "assistant"]
+    for before, turn in zip([-1, *turns], turns, strict=False):
+        between = episode.messages[before + 1 : turn]
+        expected = renderer.context(between) if before < 0 else renderer.environment_ids(between)
+        assert ids[place : place + len(expected)] == expected
+        place += len(expected)
+        end = next((at for at in range(place, len(ids)) if not mask[at]), len(ids))
+        assert renderer.decode_turn(ids[place:end]) == (episode.messages[turn].content, True)
+        place = end
+    assert place == len(ids)
 
 
 @pytest.mark.docker

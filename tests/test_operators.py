@@ -264,7 +264,7 @@ def test_adapters_in_turn_on_a_held_base_are_those_of_a_fresh_load(base: Path, t
     fresh = {name: logits_of(load_model(base, adapter, device="cpu")[0]) for name, adapter in made.items()}
     hold(str(base), dtype="fp32")
     try:
-        models_seen = {}
+        models_seen: dict[str, Any] = {}
         for name in ("first", "second", "wider", "second", "first"):
             tuned, _ = load_model(base, made[name], dtype="fp32")
             assert torch.equal(logits_of(tuned), fresh[name]), name
