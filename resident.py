@@ -179,7 +179,9 @@ class Server:
                 self.jobs.put(None)
 
     def status(self) -> dict[str, Any]:
-        """What is held, what runs, and the resident memory of the process in bytes."""
+        """What is held, what runs, and the memory of the process in bytes: resident, and on the CUDA device if any."""
+        torch = sys.modules.get("torch")  # not there before the base is
+        on_device = torch is not None and torch.cuda.is_available()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return {
             "base": self.base,
@@ -190,6 +192,7 @@ class Server:
             "queued": self.jobs.qsize(),
             "jobs_done": self.done,
             "resident_bytes": pages * os.sysconf("SC_PAGE_SIZE"),
+            "device_bytes": torch.cuda.memory_allocated() if torch is not None and on_device else None,
             "up_seconds": round(time.time() - self.started, 1),
         }
 

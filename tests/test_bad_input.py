@@ -48,6 +48,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
     ("eval.py", ["--base", "bare", "--scenarios", "good", "--out", "out"], {}, "tokenizer"),
     ("eval.py", ["--base", BASE, "--adapter", "other", "--scenarios", "good", "--out", "o"], {}, "'another'"),
+    ("report.py", ["--runs", "good", "--table", "rates.md"], {}, "no report.json"),
     ("sft.py", ["--base", "bare", "--data", "sessions", "--out", "out"], {}, "tokenizer"),
     ("sft.py", ["--base", BASE, "--data", "sessions", "--out", "file/out"], {}, "cannot be written"),
     ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),

@@ -16,7 +16,7 @@ import pytest
 import tiny
 
 import templates
-from schema import read_json, write_record
+from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
 
 ROOT = Path(__file__).parent.parent
@@ -91,7 +91,6 @@ def test_two_adapters_are_fitted_in_turn_and_equal_those_of_a_fresh_process(serv
     after = status(server, place)
     assert after["pid"] == before["pid"]
     assert after["jobs_done"] == before["jobs_done"] + 2
-    assert after["resident_bytes"] > 0
     alone = subprocess.run(
         [sys.executable, str(ROOT / "sft.py"), "--base", "base", "--data", "data", "--out", "alone", *QUICK],
         cwd=place, capture_output=True, text=True, env=environment(), check=False,
@@ -133,14 +132,42 @@ def test_a_second_server_on_the_same_socket_is_refused(server: Path, place: Path
     assert "a server listens there" in done.stderr
 
 
+def test_status_shows_the_resident_memory_of_the_server(server: Path, place: Path) -> None:
+    told = status(server, place)
+    seen = int((Path("/proc") / str(told["pid"]) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    assert abs(told["resident_bytes"] - seen) < 0.05 * seen
+    assert told["device_bytes"] is None  # no CUDA device
+
+
 @pytest.mark.docker
-def test_an_adapter_is_evaluated_on_the_held_base(server: Path, place: Path) -> None:
-    assert ask(server, place, "fit", "--data", "data", "--out", "judged", *QUICK).returncode == 0
-    flags = ["--adapter", "judged", "--scenarios", "held", "--max-steps", "2", "--max-new-tokens", "8"]
-    done = ask(server, place, "evaluate", *flags, "--compare-base")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["adapter"]["n"] == 2
-    assert read_json(place / "eval" / "judged" / "report.json")["n"] == 2
+def test_adapters_are_evaluated_in_turn_without_a_base_load_as_in_fresh_processes(server: Path, place: Path) -> None:
+    flags = ["--scenarios", "held", "--max-steps", "4", "--max-new-tokens", "12"]
+    jobs: dict[str, subprocess.CompletedProcess[str]] = {}
+    for name, rate in (("mild", "1e-3"), ("keen", "2e-2")):
+        jobs[f"fit {name}"] = ask(server, place, "fit", "--data", "data", "--out", name, *QUICK, "--lr", rate)
+    for name in ("mild", "keen"):
+        more = ["--compare-base"] if name == "mild" else []
+        jobs[name] = ask(server, place, "evaluate", "--adapter", name, *flags, *more)
+    before = status(server, place)["resident_bytes"]
+    jobs["again"] = ask(server, place, "evaluate", "--adapter", "mild", *flags, "--out", "again")
+    assert status(server, place)["resident_bytes"] < before + 20_000_000
+    command = [sys.executable, str(ROOT / "eval.py"), "--base", "base", "--adapter", "keen", *flags, "--out", "fresh"]
+    fresh = subprocess.run(command, cwd=place, capture_output=True, text=True, env=environment(), check=False)
+    assert all(done.returncode == 0 for done in [*jobs.values(), fresh]), [done.stderr for done in jobs.values()]
+    assert LOADING in fresh.stderr  # so a load would be seen
+    assert not [name for name, done in jobs.items() if LOADING in done.stderr]
+    assert read_json(place / "eval" / "mild" / "report.json")["n"] == 2
+    assert transcripts(place / "again" / "adapter") == transcripts(place / "eval" / "mild" / "adapter")
+    assert transcripts(place / "fresh" / "adapter") == transcripts(place / "eval" / "keen" / "adapter")
+    different = [transcripts(place / "eval" / name) for name in ("mild/adapter", "keen/adapter", "mild/base")]
+    assert len({str(one) for one in different}) == 3  # each has weights of its own
+
+
+LOADING = "Loading weights"  # what transformers prints when it reads a base
+
+
+def transcripts(directory: Path) -> list[list[int] | None]:
+    return [episode.token_ids for episode in read_trajectories(directory)]
 
 
 def test_no_server_is_one_line(tmp_path: Path) -> None:
