@@ -243,7 +243,7 @@ def test_what_the_model_raises_reaches_everyone_who_waits_and_the_next_turn_is_p
         return run
 
     with decoder._wake:  # both begin in one step
-        threads = [threading.Thread(target=job(ids)) for ids in (numbers(5, 0), [10**6])]
+        threads = [threading.Thread(target=job(ids), daemon=True) for ids in (numbers(5, 0), [10**6])]
         for thread in threads:
             thread.start()
     for thread in threads:
