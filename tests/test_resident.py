@@ -143,8 +143,9 @@ def test_status_shows_the_resident_memory_of_the_server(server: Path, place: Pat
 def test_adapters_are_evaluated_in_turn_without_a_base_load_as_in_fresh_processes(server: Path, place: Path) -> None:
     flags = ["--scenarios", "held", "--max-steps", "4", "--max-new-tokens", "12"]
     jobs: dict[str, subprocess.CompletedProcess[str]] = {}
-    for name, rate in (("mild", "1e-3"), ("keen", "2e-2")):
-        jobs[f"fit {name}"] = ask(server, place, "fit", "--data", "data", "--out", name, *QUICK, "--lr", rate)
+    for name, epochs in (("mild", "2"), ("keen", "8")):
+        own = ["--lr", "2e-2", "--accum", "1", "--epochs", epochs]
+        jobs[f"fit {name}"] = ask(server, place, "fit", "--data", "data", "--out", name, *QUICK, *own)
     for name in ("mild", "keen"):
         more = ["--compare-base"] if name == "mild" else []
         jobs[name] = ask(server, place, "evaluate", "--adapter", name, *flags, *more)
