@@ -197,12 +197,16 @@ def concurrency(model: Any, rounds: int, episodes: int) -> Table:
 
 
 def compare(model: Any, pairs: Sequence[Sequence[Session]]) -> Table:
-    """How many pairs of transcripts are the same, part where the two best logits are level, or differ."""
+    """How many pairs of transcripts are the same, part where the two best logits are level, or differ.
+
+    Those that part in what a shell said (commands that race print in another order) say nothing of the operator.
+    """
     apart = [first_difference(model, one, other[0]) for one, other in pairs]
     gaps = [found[1] for found in apart if found is not None]
-    level = sum(gap <= LEVEL for gap in gaps)
-    table: Table = {"same": len(apart) - len(gaps), "parted_level": level, "differ": len(gaps) - level}
-    return table | ({"widest_gap": max(gaps)} if gaps else {})
+    shell, level = gaps.count(float("inf")), sum(gap <= LEVEL for gap in gaps)
+    table: Table = {"same": len(apart) - len(gaps), "parted_level": level, "differ": len(gaps) - level - shell}
+    table |= {"parted_in_output": shell} if shell else {}
+    return table | ({"widest_gap": max(gap for gap in gaps if gap < float("inf"))} if len(gaps) > shell else {})
 
 
 def swap(place: Path, shape: str, dtype: str, rounds: int) -> Table:

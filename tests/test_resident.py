@@ -28,7 +28,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("resident")
     tiny.base(place / "base")
     for index in range(3):
-        write_record(place / "data", tiny.trajectory(f"t{index}-s0"))
+        session = tiny.trajectory(f"t{index}-s0")
+        write_record(place / "data", session)
+        messages = [
+            one.model_copy(update={"content": one.content.replace("tidebook", "ls")}) for one in session.messages
+        ]
+        write_record(place / "other", session.model_copy(update={"messages": messages}))
     for index in range(2):
         combination = Combination("make_links", "flags", "motd", "help", "easy")
         write_record(place / "held", templates.author(combination, seed=f"r{index}", id=f"link-{index}"))
@@ -143,9 +148,9 @@ def test_status_shows_the_resident_memory_of_the_server(server: Path, place: Pat
 def test_adapters_are_evaluated_in_turn_without_a_base_load_as_in_fresh_processes(server: Path, place: Path) -> None:
     flags = ["--scenarios", "held", "--max-steps", "4", "--max-new-tokens", "12"]
     jobs: dict[str, subprocess.CompletedProcess[str]] = {}
-    for name, epochs in (("mild", "2"), ("keen", "8")):
-        own = ["--lr", "2e-2", "--accum", "1", "--epochs", epochs]
-        jobs[f"fit {name}"] = ask(server, place, "fit", "--data", "data", "--out", name, *QUICK, *own)
+    for name, data in (("mild", "data"), ("keen", "other")):
+        own = ["--epochs", "25", "--accum", "1"]  # until it types what it was shown, and nothing that races with itself
+        jobs[f"fit {name}"] = ask(server, place, "fit", "--data", data, "--out", name, *QUICK, *own)
     for name in ("mild", "keen"):
         more = ["--compare-base"] if name == "mild" else []
         jobs[name] = ask(server, place, "evaluate", "--adapter", name, *flags, *more)
