@@ -16,7 +16,9 @@ from tiny import scenario, tokenizer, trajectory
 
 import sft
 import stage
-from dataset import IGNORED, build, inspect, show
+import training
+from dataset import IGNORED, build
+from inspection import inspect, show
 from render import Renderer
 from schema import Message, write_json, write_record
 
@@ -39,7 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*arguments: Any) -> list[str]:
-    return [sys.executable, str(ROOT / "sft.py"), *map(str, arguments)]
+    return [sys.executable, str(ROOT / "sft.py"), "--no-reload", *map(str, arguments)]
 
 
 def environment() -> dict[str, str]:
@@ -57,7 +59,7 @@ def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int
     torch.set_num_threads(1)
     capsys.readouterr()
     with pytest.raises(SystemExit) as caught:
-        stage.run(sft.main, sft.parser(), [str(argument) for argument in arguments])
+        stage.run(sft.main, sft.parser(), ["--no-reload", *map(str, arguments)])
     shown = capsys.readouterr()
     assert isinstance(caught.value.code, int)
     return caught.value.code, shown.out, shown.err
@@ -103,7 +105,7 @@ def test_the_adapter_directory_says_what_it_is(trained: tuple[Path, dict[str, An
     out, result = trained
     assert {path.name for path in out.iterdir()} == {
         "adapter_model.safetensors", "adapter_config.json", "render.json", "sekft.json", "log_history.jsonl",
-        "manifest.json", "runs", "checkpoints",
+        "manifest.json", "runs", "checkpoints", "probe.safetensors",
     }  # fmt: skip
     identity = json.loads((out / "sekft.json").read_text())
     rows = {row["trajectory_id"]: row for row in identity["trained_on"]}
@@ -201,7 +203,7 @@ def test_overfit_reaches_zero_or_fails(
 ) -> None:
     flags = ["--data", data, "--base", base, "--overfit", 2]
     reached = train_here(capsys, *flags, "--out", tmp_path / "good", *QUICK)
-    assert reached["loss_last"] < sft.OVERFIT_LOSS
+    assert reached["loss_last"] < training.OVERFIT_LOSS
     assert reached["used"] == 2
     assert reached["used"] + sum(reached["left_out"].values()) == reached["read"]
     code, _, err = in_process(capsys, *flags, "--out", tmp_path / "bad", "--lr", "1e-6", "--epochs", 2)
@@ -215,7 +217,7 @@ def model(base: Path) -> Any:
 
     loaded, _ = load_model(base, dtype="fp32")
     settings = {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}
-    return sft.add_lora(loaded, settings)
+    return training.add_lora(loaded, settings)
 
 
 def rows(count: int = 3) -> list[dict[str, list[int]]]:
@@ -231,12 +233,12 @@ def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any
     import torch
 
     for batch_rows in (rows(1), rows(3)):
-        batch = sft.collate(batch_rows, pad_id=0)
+        batch = training.collate(batch_rows, pad_id=0)
         labels = int((batch["labels"] != IGNORED).sum())
         results = []
         for compact in (True, False):
             model.zero_grad()
-            loss = sft.labelled_loss(model, batch) / labels if compact else model(**batch).loss
+            loss = training.labelled_loss(model, batch) / labels if compact else model(**batch).loss
             torch.autograd.backward(loss)
             norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
             results.append((loss.item(), norm.item()))
@@ -256,11 +258,11 @@ def test_loss_and_gradient_norm_of_every_step_are_those_of_the_plain_trainer(
 
 
 def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
-    together = float(sft.labelled_loss(model, sft.collate(rows(3), pad_id=0)).detach())
-    alone = sum(float(sft.labelled_loss(model, sft.collate([row], pad_id=0)).detach()) for row in rows(3))
+    together = float(training.labelled_loss(model, training.collate(rows(3), pad_id=0)).detach())
+    alone = sum(float(training.labelled_loss(model, training.collate([row], pad_id=0)).detach()) for row in rows(3))
     assert together == pytest.approx(alone, rel=1e-5)
-    assert "attention_mask" not in sft.collate(rows(1), pad_id=0)
-    assert "attention_mask" in sft.collate(rows(3), pad_id=0)
+    assert "attention_mask" not in training.collate(rows(1), pad_id=0)
+    assert "attention_mask" in training.collate(rows(3), pad_id=0)
 
 
 def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path) -> None:
@@ -272,25 +274,25 @@ def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path
     for evaluated in (False, True):
         torch.manual_seed(0)
         loaded, _ = load_model(base, dtype="fp32", load_4bit=True)
-        adapted = sft.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
-        batch = sft.collate(rows(1), pad_id=0)
+        adapted = training.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
+        batch = training.collate(rows(1), pad_id=0)
         if evaluated:
             with torch.no_grad():
                 adapted.eval()(**batch)
-        sft.unpack_4bit(adapted)
-        sft.head_is_plain(adapted, rows(1)[0])
-        torch.autograd.backward(sft.labelled_loss(adapted.train(), batch))
+        training.unpack_4bit(adapted)
+        training.head_is_plain(adapted, rows(1)[0])
+        torch.autograd.backward(training.labelled_loss(adapted.train(), batch))
         norms.append({name: float(p.grad.norm()) for name, p in adapted.named_parameters() if p.grad is not None})
     assert norms[0] == pytest.approx(norms[1], rel=2e-2)  # repacking rounds the scales to bf16
     assert sum(norms[0].values()) > 0
 
 
 def test_a_base_that_scales_its_logits_is_noticed(model: Any) -> None:
-    assert sft.head_is_plain(model, rows(1)[0])
+    assert training.head_is_plain(model, rows(1)[0])
     stock = type(model.get_base_model()).forward
     try:
         type(model.get_base_model()).forward = lambda self, *a, **k: _halved(stock(self, *a, **k))
-        assert not sft.head_is_plain(model, rows(1)[0])
+        assert not training.head_is_plain(model, rows(1)[0])
     finally:
         type(model.get_base_model()).forward = stock
 
@@ -307,7 +309,7 @@ def test_only_fp32_adapter_weights_train_under_any_dtype(base: Path) -> None:
 
     for dtype in ("fp16", "bf16", "fp32"):
         loaded, _ = load_model(base, dtype=dtype)
-        adapted = sft.add_lora(loaded, {"lora_targets": sft.ATTENTION, "lora_r": 4, "lora_alpha": 8})
+        adapted = training.add_lora(loaded, {"lora_targets": sft.ATTENTION, "lora_r": 4, "lora_alpha": 8})
         trainable = {name: p.dtype for name, p in adapted.named_parameters() if p.requires_grad}
         assert trainable
         assert all("lora_" in name and kind == torch.float32 for name, kind in trainable.items())
@@ -338,7 +340,7 @@ def test_rank_16_on_the_attention_of_mistral_7b_is_13631488_parameters() -> None
         bare = MistralForCausalLM(MistralConfig())
     defaults = sft.parser().parse_args(["--data", "x", "--base", "y"])
     bare.requires_grad_(False)
-    adapted = sft.add_lora(bare, vars(defaults))
+    adapted = training.add_lora(bare, vars(defaults))
     assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == 13_631_488
 
 
