@@ -207,16 +207,21 @@ def flops(shape: Shape, lengths: Sequence[int], labels: Sequence[int], trainable
 
 
 def activation_bytes(shape: Shape, tokens: int, *, checkpointing: bool, half: bool) -> int:
-    """What one micro-batch of `tokens` keeps for the backward, and the layer that is being worked on.
+    """What one micro-batch of `tokens` keeps for the backward, and the layer that is being worked on."""
+    layer = layer_bytes(shape, tokens, half=half)
+    kept = tokens * shape.hidden * (2 if half else 4) if checkpointing else layer
+    return shape.layers * kept + layer + tokens * 5 * shape.hidden
+
+
+def layer_bytes(shape: Shape, tokens: int, *, half: bool) -> int:
+    """What one layer keeps.
 
     Counted on transformers 5.18's Llama with peft 0.21 and adapters on all linear layers (autograd's saved tensors):
     norms and residuals are fp32 copies whatever the dtype, the rest follows it. Adapters on the attention alone keep
     up to a quarter less.
     """
     width = 2 if half else 4
-    layer = 26 * shape.hidden + 4 * width * shape.intermediate + 2 * width * shape.keys
-    kept = width * shape.hidden if checkpointing else layer
-    return tokens * (shape.layers * kept + layer + 5 * shape.hidden)
+    return tokens * (26 * shape.hidden + 4 * width * shape.intermediate + 2 * width * shape.keys)
 
 
 def memory(

@@ -118,7 +118,7 @@ def test_the_shape_of_mistral_7b_gives_its_known_sizes(mistral: Shape) -> None:
     assert mistral.trainable(16, "all-linear") == 41_943_040
     half = preflight.memory(mistral, [4096], [700], flags(), half=True)
     assert half["weights"] == 2 * mistral.parameters
-    assert 16 * 2**30 < half["total"] < 20 * 2**30  # fits a V100 of 32 GB
+    assert 15 * 2**30 < half["total"] < 20 * 2**30  # fits a V100 of 32 GB
     assert preflight.memory(mistral, [4096], [700], flags(load_4bit=True), half=True)["weights"] < 5.2 * 2**30
     without = preflight.memory(mistral, [4096], [700], flags(gradient_checkpointing=False), half=True)
     line = preflight.too_small(without["total"], 32 * 2**30)
@@ -171,6 +171,5 @@ def test_activations_are_estimated_within_a_third_of_what_autograd_keeps(dtype: 
     found = sum(storage.nbytes() for storage in kept.values())
     how: dict[str, bool] = {"checkpointing": checkpointing, "half": dtype == "float16"}
     estimated = preflight.activation_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, **how)
-    working = preflight.activation_bytes(Shape(128, 0, 128, 64, 320, 500, 0), 192, **how)  # not yet, after a forward
-    estimated -= working if checkpointing else 0
+    estimated -= preflight.layer_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, half=how["half"])  # in work only later
     assert found * 0.75 < estimated < found * 1.34
