@@ -12,6 +12,7 @@ something is wrong. Useful after an adapter was copied to another machine, or a 
 """
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -45,13 +46,14 @@ def main(*, base: str, adapter: Path) -> int:
     return stage.DONE
 
 
-def in_fresh_process(base: str, adapter: Path) -> None:
-    """Run this file on `adapter`. Raises RuntimeError with what it said where it found anything wrong."""
+def in_fresh_process(base: str, adapter: Path) -> float:
+    """Run this file on `adapter`: how far the logits are. Raises RuntimeError with what it said where it is wrong."""
     command = [sys.executable, __file__, "--base", base, "--adapter", str(adapter)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != stage.DONE:
         said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
         raise RuntimeError(f"{adapter}: the saved adapter is not the trained one, reload.py said: {said}")
+    return float(json.loads(done.stdout)["logits_differ_by"])
 
 
 def write_probe(model: Any, rows: Sequence[Sequence[int]], out: Path) -> None:

@@ -122,7 +122,7 @@ def main(
     write_identity(out, base, dataset, renderer, manifest)
     if reload_after or (reload_after is None and not models.holds_base()):
         free_memory()
-        reload.in_fresh_process(base, out)
+        figures["logits_differ_by"] = reload.in_fresh_process(base, out)
     counts = {**dataset.counts(), **figures, "loss_first": losses[0], "loss_last": losses[-1]}
     stage.finish(out, manifest, ids=[example.id for example in dataset.examples], counts=counts)
     stage.report({"out": str(out), "base": base, **counts})

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -183,17 +184,18 @@ def test_a_killed_run_resumes_to_the_very_same_adapter(base: Path, data: Path, t
     process = subprocess.Popen(
         command(*flags, "--out", cut), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
+    last = random.randrange(4, len(history(whole)))  # checkpoints are written every third step
     deadline = time.monotonic() + 120
-    while not list((cut / "checkpoints").glob("checkpoint-*/complete.json")):
+    while not (cut / "log_history.jsonl").exists() or len(history(cut)) < last:
         assert process.poll() is None
         assert time.monotonic() < deadline
-        time.sleep(0.02)
+        time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not (cut / "adapter_model.safetensors").exists()
+    assert not (cut / "adapter_model.safetensors").exists(), last
     (cut / "checkpoints" / "checkpoint-9999").mkdir()  # what a kill in the middle of a save leaves
     resumed = summary(run(*flags, "--out", cut))
-    assert resumed["resumed_from"] > 0
+    assert resumed["resumed_from"] > 0, last
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
     assert history(cut) == history(whole)
 
@@ -374,10 +376,28 @@ def test_inspect_needs_no_weights_and_shows_the_mask(base: Path, data: Path, tmp
     result = summary(done)
     assert result["used"] == 11
     assert result["findings"] == []
+    assert result["estimate"] is None
+    assert "no config.json; no estimate" in done.stderr
+    assert result["same_commands"] == 0
+    assert result["markers"]["after_a_turn"] == {"ids": renderer().operator_ids(""), "special": 0}
     assert 0.05 < result["labelled_share"][0] < result["labelled_share"][-1] < 0.5
     assert result["steps_estimate"] == 3 * 1
     assert "⟦exit<|end|>⟧" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_inspect_estimates_what_the_run_will_take(
+    base: Path, data: Path, capsys: pytest.CaptureFixture[str], trained: tuple[Path, dict[str, Any]]
+) -> None:
+    flags = ["--data", data, "--base", base, "--inspect", "--epochs", 4, "--accum", 2, *QUICK]
+    result = train_here(capsys, *flags)
+    estimate = result["estimate"]
+    assert result["steps_estimate"] == trained[1]["steps"]
+    assert estimate["trainable_parameters"] == trained[1]["trainable_parameters"]
+    assert estimate["memory_bytes"]["weights"] == 4 * estimate["parameters"]
+    assert estimate["hours"]["this CPU"] > estimate["hours"]["V100"] > 0
+    again = train_here(capsys, *flags, "--epochs", 8)["estimate"]
+    assert again["flops"] == pytest.approx(2 * estimate["flops"])
 
 
 def test_inspect_fails_on_held_out_rows_and_names_them(
@@ -427,6 +447,9 @@ def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:
     levels = {finding.check: finding.level for finding in inspect(dataset, renderer())}
     assert levels["no_labels"] == "ERROR"
     assert levels["over_length"] == "WARN"
+    (cut,) = [finding for finding in inspect(dataset, renderer()) if finding.check == "over_length"]
+    (row,) = dataset.long
+    assert f"a cut would take {sum(row.encoded.mask[600:])} of their {sum(row.encoded.mask)} labelled" in cut.text
 
 
 def test_ids_that_a_local_operator_sampled_are_trained_on_as_they_are() -> None:
@@ -456,25 +479,39 @@ def test_each_check_of_inspect_fails_on_a_planted_fault() -> None:
     r = renderer()
     (good,) = build([trajectory()], r, max_length_tokens=4096).examples
 
+    texts: dict[str, str] = {}
+
     def findings(**changes: Any) -> set[str]:
         example = dataclasses.replace(good, encoded=dataclasses.replace(good.encoded, **changes))
         dataset = build([], r, max_length_tokens=4096)
         dataset.examples = [example]
-        return {finding.check for finding in inspect(dataset, r) if finding.level == "ERROR"}
+        found = [finding for finding in inspect(dataset, r) if finding.level == "ERROR"]
+        assert all(finding.rows == [good.id] for finding in found)
+        texts.update({finding.check: finding.text for finding in found})
+        return {finding.check for finding in found}
 
     encoded = good.encoded
     assert findings() == set()
     first = encoded.mask.index(1)
     dropped = [*encoded.mask[: first - 1], 1, *encoded.mask[first:]]  # a token of the header is scored
     assert "spans" in findings(mask=dropped)
+    assert texts["spans"].startswith("1 labelled tokens lie outside the operator's turns")
+    broken = dataclasses.replace(good, encoded=dataclasses.replace(encoded, mask=dropped))
+    assert "⟦tidebook" in show(good, colour=False)
+    assert "⟦tidebook" not in show(broken, colour=False)  # what is shown is the mask itself
+    hole = [*encoded.mask[: first + 1], 0, *encoded.mask[first + 2 :]]
+    assert "spans" in findings(mask=hole)
+    assert texts["spans"].startswith("turn 0: not all of 'tidebook<|end|>' is labelled")
     last = len(encoded.mask) - 1
     assert "spans" in findings(mask=[*encoded.mask[:last], 0])  # the end marker's last token is not
     assert "labelled_share" in findings(mask=[1] * len(encoded.mask))
     wide = list(encoded.offsets)
     wide[first] = (wide[first][0] - 1, wide[first][1])
     assert "straddling" in findings(offsets=wide)
+    assert "crosses an edge" in texts["straddling"]
     shifted = [encoded.token_ids[1], *encoded.token_ids[1:]]
     assert "prefix" in findings(token_ids=shifted)
+    assert texts["prefix"].startswith(f"message 3: token 0 is {shifted[0]} in training, {encoded.token_ids[0]} in")
     marker = [*trajectory().messages[:3], Message(role="assistant", content="echo '<|end|>'")]
     dataset = build([trajectory().model_copy(update={"messages": marker})], r, max_length_tokens=4096)
     assert {f.check for f in inspect(dataset, r) if f.level == "ERROR"} == {"end"}
@@ -483,8 +520,8 @@ def test_each_check_of_inspect_fails_on_a_planted_fault() -> None:
     assert all(finding.level == "OK" for finding in inspect(dataset, with_bos))
     assert with_bos.bos_id is not None
     doubled = [with_bos.bos_id, *dataset.examples[0].encoded.token_ids[:-1]]
-    broken = dataclasses.replace(dataset.examples[0].encoded, token_ids=doubled)
-    dataset.examples = [dataclasses.replace(dataset.examples[0], encoded=broken)]
+    twice = dataclasses.replace(dataset.examples[0].encoded, token_ids=doubled)
+    dataset.examples = [dataclasses.replace(dataset.examples[0], encoded=twice)]
     assert "bos" in {f.check for f in inspect(dataset, with_bos) if f.level == "ERROR"}
     assert "\033[32mexit<|end|>\033[0m" in show(good, colour=True)
 
