@@ -233,7 +233,7 @@ def train(
     set_seed(settings["seed"])
     examples = dataset.examples
     warn_of_memory(dataset, base, settings)
-    model, tokenizer = load_model(base, dtype=settings["dtype"], load_4bit=settings["load_4bit"])
+    model, _ = load_model(base, dtype=settings["dtype"], load_4bit=settings["load_4bit"])
     unpack_4bit(model)
     model = add_lora(model, settings)
     total = steps_of(len(examples), settings["batch"], settings["accum"], settings["epochs"])
@@ -247,7 +247,7 @@ def train(
     os.environ["TENSORBOARD_LOGGING_DIR"] = str(logdir)
     with stage.progress(total, "train") as progress:
         trainer, log = make_trainer(
-            model, rows, out, settings, pad_id=tokenizer.pad_token_id, data_hash=dataset.hash(), progress=progress,
+            model, rows, out, settings, data_hash=dataset.hash(), progress=progress,
             compact=compact,
         )  # fmt: skip
         started = time.monotonic()

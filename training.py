@@ -108,14 +108,17 @@ def head_is_plain(model: Any, row: dict[str, list[int]]) -> bool:
     return True
 
 
-def collate(rows: Sequence[dict[str, list[int]]], pad_id: int) -> dict[str, Any]:
-    """Right-padded tensors (B, T). Rows of one length come without a mask: attention is then plainly causal."""
+def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+    """Right-padded tensors (B, T). Rows of one length come without a mask: attention is then plainly causal.
+
+    Padding is masked, so that any id will do; a tokenizer's own may lie beyond the embedding.
+    """
     import torch
 
     longest = max(len(row["input_ids"]) for row in rows)
     batch = {
         name: torch.tensor([row[name] + [fill] * (longest - len(row[name])) for row in rows])
-        for name, fill in (("input_ids", pad_id), ("labels", IGNORED))
+        for name, fill in (("input_ids", 0), ("labels", IGNORED))
     }
     if any(len(row["input_ids"]) < longest for row in rows):
         lengths = torch.tensor([len(row["input_ids"]) for row in rows])
@@ -166,7 +169,6 @@ def make_trainer(
     out: Path,
     settings: dict[str, Any],
     *,
-    pad_id: int | None,
     data_hash: str,
     progress: stage.Progress,
     compact: bool,
@@ -242,13 +244,12 @@ def make_trainer(
     arguments = TrainingArguments(**training_arguments(settings, total, out, on_cpu=on_cpu))
     if arguments.gradient_checkpointing:
         model.enable_input_require_grads()
-    fill = pad_id if pad_id is not None else 0  # padding is masked, any id will do
     log = Log()
     trainer = LabelledTrainer(
         model=model,
         args=arguments,
         train_dataset=rows,
-        data_collator=lambda batch: collate(batch, fill),
+        data_collator=collate,
         callbacks=[log],
     )
     trainer.model_accepts_loss_kwargs = True

@@ -235,7 +235,7 @@ def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any
     import torch
 
     for batch_rows in (rows(1), rows(3)):
-        batch = training.collate(batch_rows, pad_id=0)
+        batch = training.collate(batch_rows)
         labels = int((batch["labels"] != IGNORED).sum())
         results = []
         for compact in (True, False):
@@ -260,11 +260,11 @@ def test_loss_and_gradient_norm_of_every_step_are_those_of_the_plain_trainer(
 
 
 def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
-    together = float(training.labelled_loss(model, training.collate(rows(3), pad_id=0)).detach())
-    alone = sum(float(training.labelled_loss(model, training.collate([row], pad_id=0)).detach()) for row in rows(3))
+    together = float(training.labelled_loss(model, training.collate(rows(3))).detach())
+    alone = sum(float(training.labelled_loss(model, training.collate([row])).detach()) for row in rows(3))
     assert together == pytest.approx(alone, rel=1e-5)
-    assert "attention_mask" not in training.collate(rows(1), pad_id=0)
-    assert "attention_mask" in training.collate(rows(3), pad_id=0)
+    assert "attention_mask" not in training.collate(rows(1))
+    assert "attention_mask" in training.collate(rows(3))
 
 
 def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path) -> None:
@@ -277,7 +277,7 @@ def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path
         torch.manual_seed(0)
         loaded, _ = load_model(base, dtype="fp32", load_4bit=True)
         adapted = training.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
-        batch = training.collate(rows(1), pad_id=0)
+        batch = training.collate(rows(1))
         if evaluated:
             with torch.no_grad():
                 adapted.eval()(**batch)

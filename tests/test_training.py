@@ -59,12 +59,10 @@ def adapted(base: Path, flags: dict[str, Any]) -> tuple[Any, Any]:
 
 def our_log(base: Path, rows: list[dict[str, list[int]]], out: Path, flags: dict[str, Any]) -> list[dict[str, float]]:
     """What sft.py's loop writes to log_history.jsonl."""
-    model, tokenizer = adapted(base, flags)
+    model, _ = adapted(base, flags)
     out.mkdir(parents=True, exist_ok=True)
     with stage.progress(None, "train") as progress:
-        trainer, log = training.make_trainer(
-            model, rows, out, flags, pad_id=tokenizer.pad_token_id, data_hash="", progress=progress, compact=True
-        )
+        trainer, log = training.make_trainer(model, rows, out, flags, data_hash="", progress=progress, compact=True)
         trainer.args.train_sampling_strategy = "sequential"
         trainer.train()
     assert [json.loads(line) for line in (out / "log_history.jsonl").read_text().splitlines()] == log.entries
@@ -124,7 +122,7 @@ def test_loss_and_gradient_norm_are_those_of_trl_and_of_the_plain_trainer(
         model=model,
         args=TrainingArguments(**arguments),
         train_dataset=rows,
-        data_collator=lambda few: training.collate(few, 0),
+        data_collator=training.collate,
     )
     model, _ = adapted(base, flags)
     trl = SFTTrainer(
@@ -163,7 +161,7 @@ def fp16_trainer(base: Path, out: Path, epochs: int, overflows: int) -> tuple[An
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     assert all(parameter.dtype == torch.float32 for parameter in trainable)
     trainer, log = training.make_trainer(
-        model, rows_of(3), out, flags, pad_id=0, data_hash="", progress=stage.progress(None, "train"), compact=True
+        model, rows_of(3), out, flags, data_hash="", progress=stage.progress(None, "train"), compact=True
     )
     trainable[0].register_hook(lambda grad: grad * math.inf if trainer.state.global_step < overflows else grad)
     assert isinstance(trainer.accelerator.scaler, torch.amp.GradScaler)
