@@ -171,7 +171,7 @@ def compare(name: str, spec: Table, rounds: int) -> Table:
 
 def ratio(values: Any) -> float:
     """The median of the rounds' ratios."""
-    return round(statistics.median(values), 3)
+    return float(round(statistics.median(values), 3))
 
 
 def sweep(what: str, values: Sequence[float], spec: Table, rounds: int) -> Table:
