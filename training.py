@@ -75,9 +75,7 @@ def labelled_loss(model: Any, batch: dict[str, Any]) -> Any:
     import torch.nn.functional as functional
 
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    states = inner.get_decoder()(
-        input_ids=batch["input_ids"], attention_mask=batch.get("attention_mask"), use_cache=False
-    ).last_hidden_state  # (B, T, H)
+    states = inner.get_decoder()(input_ids=batch["input_ids"], use_cache=False).last_hidden_state  # (B, T, H)
     targets = batch["labels"][:, 1:]
     scored = targets != IGNORED  # (B, T - 1)
     logits = inner.get_output_embeddings()(states[:, :-1][scored]).float()  # (labels, V)
@@ -109,21 +107,17 @@ def head_is_plain(model: Any, row: dict[str, list[int]]) -> bool:
 
 
 def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-    """Right-padded tensors (B, T). Rows of one length come without a mask: attention is then plainly causal.
+    """Right-padded tensors (B, T) without a mask: causal attention never looks right, and padding has no label.
 
-    Padding is masked, so that any id will do; a tokenizer's own may lie beyond the embedding.
+    So any id pads (a tokenizer's own may lie beyond the embedding), and SDPA keeps its causal kernels.
     """
     import torch
 
     longest = max(len(row["input_ids"]) for row in rows)
-    batch = {
+    return {
         name: torch.tensor([row[name] + [fill] * (longest - len(row[name])) for row in rows])
         for name, fill in (("input_ids", 0), ("labels", IGNORED))
     }
-    if any(len(row["input_ids"]) < longest for row in rows):
-        lengths = torch.tensor([len(row["input_ids"]) for row in rows])
-        batch["attention_mask"] = (torch.arange(longest) < lengths[:, None]).long()
-    return batch
 
 
 def training_arguments(settings: dict[str, Any], total: int, out: Path, *, on_cpu: bool) -> dict[str, Any]:

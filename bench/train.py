@@ -292,7 +292,7 @@ def device_name(model: Any) -> str:
 
 def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[int]]], out: Path, flags: Table) -> Any:
     """One of the three trainers, with the same arguments."""
-    from transformers import Trainer, TrainingArguments
+    from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
     if kind == "sekft":
         progress = stage.progress(None, "train")
@@ -309,7 +309,7 @@ def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[
             model=model,
             args=TrainingArguments(**arguments),
             train_dataset=rows,
-            data_collator=training.collate,
+            data_collator=DataCollatorForSeq2Seq(tokenizer),
         )
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer

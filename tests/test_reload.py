@@ -127,9 +127,8 @@ def test_a_base_that_is_written_while_it_is_trained_beside_is_noticed(
 
     def and_write(*arguments: Any) -> Any:
         done = real(*arguments)
-        with (base / "model.safetensors").open("r+b") as stream:  # one byte far from the blocks that the hash reads
-            stream.seek(-3000, os.SEEK_END)
-            stream.write(b"\x01")
+        with (base / "tokenizer_config.json").open("a") as stream:  # a file that the base's hash does not read
+            stream.write(" ")
         return done
 
     monkeypatch.setattr(sft, "train", and_write)

@@ -110,7 +110,7 @@ def test_loss_and_gradient_norm_are_those_of_trl_and_of_the_plain_trainer(
     base: Path, tmp_path: Path, batch: int, accum: int
 ) -> None:
     from datasets import Dataset
-    from transformers import Trainer, TrainingArguments
+    from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
     from trl import SFTConfig, SFTTrainer
 
     rows, flags = rows_of(8), settings(batch=batch, accum=accum)
@@ -122,7 +122,7 @@ def test_loss_and_gradient_norm_are_those_of_trl_and_of_the_plain_trainer(
         model=model,
         args=TrainingArguments(**arguments),
         train_dataset=rows,
-        data_collator=training.collate,
+        data_collator=DataCollatorForSeq2Seq(tokenizer),  # with the mask that ours leaves out
     )
     model, _ = adapted(base, flags)
     trl = SFTTrainer(
