@@ -199,8 +199,12 @@ def picture(figures: Table, path: Path) -> None:
         for axis, (key, label, scale) in zip(
             row,
             [
-                ("seconds_per_1000_tokens", "seconds per 1,000 tokens", 1),
-                ("peak_bytes_above_weights", "peak GiB", 2**30),
+                (
+                    "seconds_per_1000_tokens",
+                    ("CPU " if "CPU" in figures["device"] else "") + "seconds per 1,000 tokens",
+                    1,
+                ),
+                ("peak_bytes_above_weights", "peak GiB above weights", 2**30),
             ],
             strict=True,
         ):
@@ -210,7 +214,7 @@ def picture(figures: Table, path: Path) -> None:
             axis.set(xlabel="tokens per session" if part == "by length" else "labelled share", ylabel=label, ylim=0)
     axes[0][0].legend()
     figure.suptitle(
-        f"Training, {figures['device']}, above weights; 12 x 576, vocabulary 49,152"
+        f"Training, {figures['device']}; 12 x 576, vocabulary 49,152"
         if "CPU" in figures["device"]
         else f"Training, {figures['device']}, Mistral-7B shape"
     )
