@@ -11,11 +11,11 @@ so there is no second one. dtype auto: fp32 on CPU, fp16 on CUDA below sm_80 (no
 only ever read. Directories are checked before torch is imported.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import preflight
 from schema import BadInputError, canonical, read_json, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
@@ -125,6 +125,11 @@ def hold(base: str, *, dtype: str = "auto", load_4bit: bool = False) -> None:
     _held = _Held((model_hash(base) or str(base), dtype, load_4bit), model, tokenizer)
 
 
+def holds_base() -> bool:
+    """True in a process that keeps a base."""
+    return _held is not None
+
+
 def release() -> None:
     """Take every adapter off the held base, so that the next `load_model` finds it as it was loaded."""
     if _held is None:
@@ -220,6 +225,8 @@ def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tu
 
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     torch_dtype = pick_dtype(dtype, device)
+    if device.startswith("cuda"):
+        check_card_here(base, dtype)
     options: dict[str, Any] = {}
     if load_4bit:
         options["quantization_config"] = BitsAndBytesConfig(
@@ -248,31 +255,27 @@ def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tu
     return model, tokenizer
 
 
-def pick_dtype(dtype: str, device: str) -> Any:
-    """The torch dtype for a flag on a device; on CUDA also the checks and the patch that old cards need.
+def check_card_here(base: str, dtype: str) -> None:
+    """Refuse what cannot work on the CUDA device here, and patch what is slow on it; reads no weight."""
+    from transformers import PreTrainedConfig
 
-    Below sm_80, transformers 5.18 asks SDPA for grouped-query attention, which only the slow MATH kernel has there;
-    repeating the keys instead keeps the memory-efficient one (huggingface/transformers#48633).
-    """
+    try:
+        config, _ = PreTrainedConfig.get_config_dict(base)
+    except OSError:
+        config = {}  # loading it says why
+    card = preflight.card_here()
+    preflight.check_card(card, dtype, config.get("quantization_config"))
+    if preflight.repeats_keys(card.capability):
+        preflight.repeat_keys()
+
+
+def pick_dtype(dtype: str, device: str) -> Any:
+    """The torch dtype for a flag on a device."""
     import torch
 
     if dtype not in DTYPES:
         raise BadInputError(f"--dtype {dtype!r} is unknown; known: {', '.join(DTYPES)}")
-    old = False
-    if device.startswith("cuda"):
-        major, minor = torch.cuda.get_device_capability()
-        old = major < 8
-        built = torch.cuda.get_arch_list()
-        if f"sm_{major}{minor}" not in built and not any(arch.startswith(f"sm_{major}") for arch in built):
-            raise BadInputError(
-                f"torch {torch.__version__} has no kernels for sm_{major}{minor}; install the cu126 build"
-            )
-        if old:
-            import transformers.integrations.sdpa_attention as attention
-
-            attention.use_gqa_in_sdpa = lambda *_, **__: False
-            if dtype == "bf16":
-                print("--dtype bf16: this GPU only emulates it; fp16 is faster", file=sys.stderr)
     if dtype == "auto":
+        old = device.startswith("cuda") and torch.cuda.get_device_capability() < preflight.AMPERE
         dtype = "fp32" if not device.startswith("cuda") else "fp16" if old else "bf16"
     return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}[dtype]

@@ -51,6 +51,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("report.py", ["--runs", "good", "--table", "rates.md"], {}, "no report.json"),
     ("sft.py", ["--base", "bare", "--data", "sessions", "--out", "out"], {}, "tokenizer"),
     ("sft.py", ["--base", BASE, "--data", "sessions", "--out", "file/out"], {}, "cannot be written"),
+    ("reload.py", ["--base", BASE, "--adapter", "nowhere"], {}, "no probe.safetensors"),
     ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),
     ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),
     ("make_base.py", ["--out", "file/out"], {}, "cannot be written"),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -16,7 +17,9 @@ from tiny import scenario, tokenizer, trajectory
 
 import sft
 import stage
-from dataset import IGNORED, build, inspect, show
+import training
+from dataset import IGNORED, build
+from inspection import inspect, show
 from render import Renderer
 from schema import Message, write_json, write_record
 
@@ -39,7 +42,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*arguments: Any) -> list[str]:
-    return [sys.executable, str(ROOT / "sft.py"), *map(str, arguments)]
+    return [sys.executable, str(ROOT / "sft.py"), "--no-reload", *map(str, arguments)]
 
 
 def environment() -> dict[str, str]:
@@ -57,7 +60,7 @@ def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int
     torch.set_num_threads(1)
     capsys.readouterr()
     with pytest.raises(SystemExit) as caught:
-        stage.run(sft.main, sft.parser(), [str(argument) for argument in arguments])
+        stage.run(sft.main, sft.parser(), ["--no-reload", *map(str, arguments)])
     shown = capsys.readouterr()
     assert isinstance(caught.value.code, int)
     return caught.value.code, shown.out, shown.err
@@ -103,7 +106,7 @@ def test_the_adapter_directory_says_what_it_is(trained: tuple[Path, dict[str, An
     out, result = trained
     assert {path.name for path in out.iterdir()} == {
         "adapter_model.safetensors", "adapter_config.json", "render.json", "sekft.json", "log_history.jsonl",
-        "manifest.json", "runs", "checkpoints",
+        "manifest.json", "runs", "checkpoints", "probe.safetensors",
     }  # fmt: skip
     identity = json.loads((out / "sekft.json").read_text())
     rows = {row["trajectory_id"]: row for row in identity["trained_on"]}
@@ -181,17 +184,18 @@ def test_a_killed_run_resumes_to_the_very_same_adapter(base: Path, data: Path, t
     process = subprocess.Popen(
         command(*flags, "--out", cut), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
+    last = random.randrange(4, len(history(whole)) // 2)  # a checkpoint is written every third step
     deadline = time.monotonic() + 120
-    while not list((cut / "checkpoints").glob("checkpoint-*/complete.json")):
+    while not (cut / "log_history.jsonl").exists() or len(history(cut)) < last:
         assert process.poll() is None
         assert time.monotonic() < deadline
-        time.sleep(0.02)
+        time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not (cut / "adapter_model.safetensors").exists()
+    assert not (cut / "adapter_model.safetensors").exists(), last
     (cut / "checkpoints" / "checkpoint-9999").mkdir()  # what a kill in the middle of a save leaves
     resumed = summary(run(*flags, "--out", cut))
-    assert resumed["resumed_from"] > 0
+    assert resumed["resumed_from"] > 0, last
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
     assert history(cut) == history(whole)
 
@@ -201,7 +205,7 @@ def test_overfit_reaches_zero_or_fails(
 ) -> None:
     flags = ["--data", data, "--base", base, "--overfit", 2]
     reached = train_here(capsys, *flags, "--out", tmp_path / "good", *QUICK)
-    assert reached["loss_last"] < sft.OVERFIT_LOSS
+    assert reached["loss_last"] < training.OVERFIT_LOSS
     assert reached["used"] == 2
     assert reached["used"] + sum(reached["left_out"].values()) == reached["read"]
     code, _, err = in_process(capsys, *flags, "--out", tmp_path / "bad", "--lr", "1e-6", "--epochs", 2)
@@ -215,7 +219,7 @@ def model(base: Path) -> Any:
 
     loaded, _ = load_model(base, dtype="fp32")
     settings = {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}
-    return sft.add_lora(loaded, settings)
+    return training.add_lora(loaded, settings)
 
 
 def rows(count: int = 3) -> list[dict[str, list[int]]]:
@@ -231,12 +235,12 @@ def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any
     import torch
 
     for batch_rows in (rows(1), rows(3)):
-        batch = sft.collate(batch_rows, pad_id=0)
+        batch = training.collate(batch_rows)
         labels = int((batch["labels"] != IGNORED).sum())
         results = []
         for compact in (True, False):
             model.zero_grad()
-            loss = sft.labelled_loss(model, batch) / labels if compact else model(**batch).loss
+            loss = training.labelled_loss(model, batch) / labels if compact else model(**batch).loss
             torch.autograd.backward(loss)
             norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
             results.append((loss.item(), norm.item()))
@@ -256,11 +260,10 @@ def test_loss_and_gradient_norm_of_every_step_are_those_of_the_plain_trainer(
 
 
 def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
-    together = float(sft.labelled_loss(model, sft.collate(rows(3), pad_id=0)).detach())
-    alone = sum(float(sft.labelled_loss(model, sft.collate([row], pad_id=0)).detach()) for row in rows(3))
+    together = float(training.labelled_loss(model, training.collate(rows(3))).detach())
+    alone = sum(float(training.labelled_loss(model, training.collate([row])).detach()) for row in rows(3))
     assert together == pytest.approx(alone, rel=1e-5)
-    assert "attention_mask" not in sft.collate(rows(1), pad_id=0)
-    assert "attention_mask" in sft.collate(rows(3), pad_id=0)
+    assert set(training.collate(rows(3))) == {"input_ids", "labels"}  # no mask: SDPA keeps its causal kernels
 
 
 def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path) -> None:
@@ -272,25 +275,25 @@ def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path
     for evaluated in (False, True):
         torch.manual_seed(0)
         loaded, _ = load_model(base, dtype="fp32", load_4bit=True)
-        adapted = sft.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
-        batch = sft.collate(rows(1), pad_id=0)
+        adapted = training.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
+        batch = training.collate(rows(1))
         if evaluated:
             with torch.no_grad():
                 adapted.eval()(**batch)
-        sft.unpack_4bit(adapted)
-        sft.head_is_plain(adapted, rows(1)[0])
-        torch.autograd.backward(sft.labelled_loss(adapted.train(), batch))
+        training.unpack_4bit(adapted)
+        training.head_is_plain(adapted, rows(1)[0])
+        torch.autograd.backward(training.labelled_loss(adapted.train(), batch))
         norms.append({name: float(p.grad.norm()) for name, p in adapted.named_parameters() if p.grad is not None})
     assert norms[0] == pytest.approx(norms[1], rel=2e-2)  # repacking rounds the scales to bf16
     assert sum(norms[0].values()) > 0
 
 
 def test_a_base_that_scales_its_logits_is_noticed(model: Any) -> None:
-    assert sft.head_is_plain(model, rows(1)[0])
+    assert training.head_is_plain(model, rows(1)[0])
     stock = type(model.get_base_model()).forward
     try:
         type(model.get_base_model()).forward = lambda self, *a, **k: _halved(stock(self, *a, **k))
-        assert not sft.head_is_plain(model, rows(1)[0])
+        assert not training.head_is_plain(model, rows(1)[0])
     finally:
         type(model.get_base_model()).forward = stock
 
@@ -307,7 +310,7 @@ def test_only_fp32_adapter_weights_train_under_any_dtype(base: Path) -> None:
 
     for dtype in ("fp16", "bf16", "fp32"):
         loaded, _ = load_model(base, dtype=dtype)
-        adapted = sft.add_lora(loaded, {"lora_targets": sft.ATTENTION, "lora_r": 4, "lora_alpha": 8})
+        adapted = training.add_lora(loaded, {"lora_targets": sft.ATTENTION, "lora_r": 4, "lora_alpha": 8})
         trainable = {name: p.dtype for name, p in adapted.named_parameters() if p.requires_grad}
         assert trainable
         assert all("lora_" in name and kind == torch.float32 for name, kind in trainable.items())
@@ -338,7 +341,7 @@ def test_rank_16_on_the_attention_of_mistral_7b_is_13631488_parameters() -> None
         bare = MistralForCausalLM(MistralConfig())
     defaults = sft.parser().parse_args(["--data", "x", "--base", "y"])
     bare.requires_grad_(False)
-    adapted = sft.add_lora(bare, vars(defaults))
+    adapted = training.add_lora(bare, vars(defaults))
     assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == 13_631_488
 
 
@@ -372,10 +375,28 @@ def test_inspect_needs_no_weights_and_shows_the_mask(base: Path, data: Path, tmp
     result = summary(done)
     assert result["used"] == 11
     assert result["findings"] == []
+    assert result["estimate"] is None
+    assert "no config.json; no estimate" in done.stderr
+    assert result["same_commands"] == 0
+    assert result["markers"]["after_a_turn"] == {"ids": renderer().operator_ids(""), "special": 0}
     assert 0.05 < result["labelled_share"][0] < result["labelled_share"][-1] < 0.5
     assert result["steps_estimate"] == 3 * 1
     assert "⟦exit<|end|>⟧" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_inspect_estimates_what_the_run_will_take(
+    base: Path, data: Path, capsys: pytest.CaptureFixture[str], trained: tuple[Path, dict[str, Any]]
+) -> None:
+    flags = ["--data", data, "--base", base, "--inspect", "--epochs", 4, "--accum", 2, *QUICK]
+    result = train_here(capsys, *flags)
+    estimate = result["estimate"]
+    assert result["steps_estimate"] == trained[1]["steps"]
+    assert estimate["trainable_parameters"] == trained[1]["trainable_parameters"]
+    assert estimate["memory_bytes"]["weights"] == 4 * estimate["parameters"]
+    assert estimate["hours"]["this CPU"] > estimate["hours"]["V100"] > 0
+    again = train_here(capsys, *flags, "--epochs", 8)["estimate"]
+    assert again["flops"] == pytest.approx(2 * estimate["flops"])
 
 
 def test_inspect_fails_on_held_out_rows_and_names_them(
@@ -425,6 +446,9 @@ def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:
     levels = {finding.check: finding.level for finding in inspect(dataset, renderer())}
     assert levels["no_labels"] == "ERROR"
     assert levels["over_length"] == "WARN"
+    (cut,) = [finding for finding in inspect(dataset, renderer()) if finding.check == "over_length"]
+    (row,) = dataset.long
+    assert f"a cut would take {sum(row.encoded.mask[600:])} of their {sum(row.encoded.mask)} labelled" in cut.text
 
 
 def test_ids_that_a_local_operator_sampled_are_trained_on_as_they_are() -> None:
@@ -454,25 +478,39 @@ def test_each_check_of_inspect_fails_on_a_planted_fault() -> None:
     r = renderer()
     (good,) = build([trajectory()], r, max_length_tokens=4096).examples
 
+    texts: dict[str, str] = {}
+
     def findings(**changes: Any) -> set[str]:
         example = dataclasses.replace(good, encoded=dataclasses.replace(good.encoded, **changes))
         dataset = build([], r, max_length_tokens=4096)
         dataset.examples = [example]
-        return {finding.check for finding in inspect(dataset, r) if finding.level == "ERROR"}
+        found = [finding for finding in inspect(dataset, r) if finding.level == "ERROR"]
+        assert all(finding.rows == [good.id] for finding in found)
+        texts.update({finding.check: finding.text for finding in found})
+        return {finding.check for finding in found}
 
     encoded = good.encoded
     assert findings() == set()
     first = encoded.mask.index(1)
     dropped = [*encoded.mask[: first - 1], 1, *encoded.mask[first:]]  # a token of the header is scored
     assert "spans" in findings(mask=dropped)
+    assert texts["spans"].startswith("1 labelled tokens lie outside the operator's turns")
+    broken = dataclasses.replace(good, encoded=dataclasses.replace(encoded, mask=dropped))
+    assert "⟦tidebook" in show(good, colour=False)
+    assert "⟦tidebook" not in show(broken, colour=False)  # what is shown is the mask itself
+    hole = [*encoded.mask[: first + 1], 0, *encoded.mask[first + 2 :]]
+    assert "spans" in findings(mask=hole)
+    assert texts["spans"].startswith("turn 0: not all of 'tidebook<|end|>' is labelled")
     last = len(encoded.mask) - 1
     assert "spans" in findings(mask=[*encoded.mask[:last], 0])  # the end marker's last token is not
     assert "labelled_share" in findings(mask=[1] * len(encoded.mask))
     wide = list(encoded.offsets)
     wide[first] = (wide[first][0] - 1, wide[first][1])
     assert "straddling" in findings(offsets=wide)
+    assert "crosses an edge" in texts["straddling"]
     shifted = [encoded.token_ids[1], *encoded.token_ids[1:]]
     assert "prefix" in findings(token_ids=shifted)
+    assert texts["prefix"].startswith(f"message 3: token 0 is {shifted[0]} in training, {encoded.token_ids[0]} in")
     marker = [*trajectory().messages[:3], Message(role="assistant", content="echo '<|end|>'")]
     dataset = build([trajectory().model_copy(update={"messages": marker})], r, max_length_tokens=4096)
     assert {f.check for f in inspect(dataset, r) if f.level == "ERROR"} == {"end"}
@@ -481,8 +519,8 @@ def test_each_check_of_inspect_fails_on_a_planted_fault() -> None:
     assert all(finding.level == "OK" for finding in inspect(dataset, with_bos))
     assert with_bos.bos_id is not None
     doubled = [with_bos.bos_id, *dataset.examples[0].encoded.token_ids[:-1]]
-    broken = dataclasses.replace(dataset.examples[0].encoded, token_ids=doubled)
-    dataset.examples = [dataclasses.replace(dataset.examples[0], encoded=broken)]
+    twice = dataclasses.replace(dataset.examples[0].encoded, token_ids=doubled)
+    dataset.examples = [dataclasses.replace(dataset.examples[0], encoded=twice)]
     assert "bos" in {f.check for f in inspect(dataset, with_bos) if f.level == "ERROR"}
     assert "\033[32mexit<|end|>\033[0m" in show(good, colour=True)
 

@@ -1,0 +1,344 @@
+"""Check a dataset and its mask without any weights, and show what the loss falls on.
+
+    from inspection import inspect, show, statistics_of
+
+Reads   <base>/config.json (estimate)
+Writes  nothing
+Needs   a tokenizer (in the renderer); torch and transformers for estimate()
+
+Each check answers a complaint that users file against trainers, and every one has been seen to fail on a planted
+fault. An ERROR names rows that would train a model wrongly; its text tells where the first of them goes wrong.
+"""
+
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import preflight
+import stage
+from dataset import Dataset, Example, commands_of, steps_of
+from render import Renderer
+from schema import Message
+
+LABELLED_SHARE = (0.01, 0.95)  # outside of these a mask is broken, whatever the data
+LOW_LR = 5e-5  # LoRA wants about ten times the rate of full fine-tuning (Thinking Machines, LoRA Without Regret, 2025)
+SHOWN_CHARACTERS = 40  # of a text that is quoted in a finding
+
+Check = Callable[[Example, Renderer], str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check's result. An ERROR names rows that would train a model wrongly."""
+
+    level: str  # OK, WARN or ERROR
+    check: str
+    text: str
+    rows: list[str] = field(default_factory=list)
+
+    def line(self) -> str:
+        """One greppable line; the first rows by name."""
+        named = f": {', '.join(self.rows[:8])}{' …' if len(self.rows) > 8 else ''}" if self.rows else ""
+        return f"{self.level:5s} {self.check}: {self.text}{named}"
+
+
+def report_inspection(
+    dataset: Dataset, renderer: Renderer, held: dict[str, list[str]] | None, settings: dict[str, Any], show_rows: int
+) -> int:
+    """Findings and shown rows on stderr, the JSON line on stdout; 2 where a finding is an ERROR.
+
+    `settings` are sft.py's flags, `held` what overlaps with a holdout (None: not asked).
+    """
+    findings = inspect(dataset, renderer, holdout=held)
+    if settings["lr"] < LOW_LR:
+        findings.append(Finding("WARN", "lr", f"{settings['lr']:g} is low for LoRA; 2e-4 is usual"))
+    for example in dataset.examples[:show_rows]:
+        print(show(example, colour=sys.stderr.isatty()), file=sys.stderr)
+    for finding in findings:
+        print(finding.line(), file=sys.stderr)
+    lengths = sorted(len(example.encoded.token_ids) for example in dataset.examples)
+    batches = [lengths[start : start + settings["batch"]] for start in range(0, len(lengths), settings["batch"])]
+    padded = sum(max(batch) * len(batch) for batch in batches)
+    stage.report(
+        {
+            **dataset.counts(),
+            **statistics_of(dataset, renderer),
+            "steps_estimate": steps_of(len(lengths), *(settings[name] for name in ("batch", "accum", "epochs"))),
+            "padding_share": round(1 - sum(lengths) / padded, 4) if padded else None,
+            "estimate": estimate(dataset, settings),
+            "data_sha256": dataset.hash(),
+            "render": renderer.describe(),
+            "markers": markers(renderer),
+            "findings": [vars(finding) for finding in findings if finding.level != "OK"],
+            "checks": len(findings),
+        }
+    )
+    return stage.BAD_INPUT if any(finding.level == "ERROR" for finding in findings) else stage.DONE
+
+
+def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str]] | None = None) -> list[Finding]:
+    """Every check that needs no weights, in a fixed order."""
+    examples = dataset.examples
+
+    def over(check: str, text: str, where: Check, level: str = "ERROR") -> Finding:
+        """The finding of one check over all rows; `where` says what is wrong with a row, or nothing."""
+        wrong = [(example.id, fault) for example in examples if (fault := where(example, renderer))]
+        if not wrong:
+            return Finding("OK", check, text)
+        return Finding(level, check, f"{wrong[0][1]} ({len(wrong)} rows; wanted: {text})", [id_ for id_, _ in wrong])
+
+    findings = [
+        over("spans", "labelled text is the operator's turns with end marker, byte for byte", _spans_differ),
+        over("straddling", "no token crosses a turn's edge", _straddles),
+        over("prefix", "every turn's context is a prefix of the ids", _prefix_breaks),
+        over("end", "every turn ends in the end marker, and holds none before it", _end_is_wrong),
+        over("bos", "one BOS at most, at the start", _bos_is_wrong),
+        over("decode", "ids give the commands back byte for byte", _decode_differs, level="WARN"),
+        over("unknown", "no unknown token in a command", _has_unknown, level="WARN"),
+        _share(dataset),
+        _named("ERROR", "no_labels", "rows without any label", dataset.left_out["no_labels"]),
+        _truncation(dataset),
+        _named("WARN", "retokenised", "rows whose recorded ids are not this tokenizer's", dataset.retokenised),
+        _named("WARN", "duplicates", "rows equal to an earlier one", _duplicates(examples)),
+        _pad(renderer),
+    ]
+    for kind, ids in (holdout or {}).items():
+        findings.append(_named("ERROR", f"holdout_{kind}", "rows that are held out", ids))
+    return findings
+
+
+def _named(level: str, check: str, text: str, rows: list[str]) -> Finding:
+    return Finding(level if rows else "OK", check, f"{len(rows)} {text}", rows)
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…")
+
+
+def _labelled(example: Example) -> list[list[int]]:
+    """Token positions of each labelled span."""
+    encoded, spans = example.encoded, example.encoded.spans
+    positions = [position for position, on in enumerate(encoded.mask) if on]
+    return [[position for position in positions if start <= encoded.offsets[position][0] < end] for start, end in spans]
+
+
+def _spans_differ(example: Example, renderer: Renderer) -> str:
+    encoded = example.encoded
+    turns = [command + renderer.end_text for command in commands_of(example.trajectory.messages)]
+    texts = [encoded.text[start:end] for start, end in encoded.spans]
+    if len(texts) != len(turns):
+        return f"{len(texts)} labelled spans for {len(turns)} operator turns"
+    if not example.recorded:
+        for turn, (text, wanted) in enumerate(zip(texts, turns, strict=True)):
+            if text != wanted:
+                return f"turn {turn}: the span is {_quoted(text)}, the turn {_quoted(wanted)}"
+    groups = _labelled(example)
+    if sum(map(len, groups)) != sum(encoded.mask):
+        return f"{sum(encoded.mask) - sum(map(len, groups))} labelled tokens lie outside the operator's turns"
+    for turn, (group, (start, end)) in enumerate(zip(groups, encoded.spans, strict=True)):
+        text = encoded.text[start:end]
+        first, last = end - len(text.lstrip()), start + len(text.rstrip())  # offsets may leave space at the edges out
+        covered = [encoded.offsets[position] for position in group]
+        if not group or covered[0][0] > first or covered[-1][1] < last or _has_gap(group):
+            return f"turn {turn}: not all of {_quoted(text)} is labelled"
+    return ""
+
+
+def _has_gap(positions: Sequence[int]) -> bool:
+    return positions[-1] - positions[0] + 1 != len(positions)
+
+
+def _straddles(example: Example, renderer: Renderer) -> str:
+    edges = sorted({edge for span in example.encoded.spans for edge in span})
+    for start, end in example.encoded.offsets:
+        if any(start < edge < end for edge in edges):
+            return f"token {_quoted(example.encoded.text[start:end])} at character {start} crosses an edge"
+    return ""
+
+
+def _prefix_breaks(example: Example, renderer: Renderer) -> str:
+    if example.recorded:
+        return ""  # the ids are what was read and sampled
+    messages, ids = example.trajectory.messages, example.encoded.token_ids
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            context = renderer.context(messages[:index])
+            for position, (wanted, found) in enumerate(zip(context, ids, strict=False)):
+                if wanted != found:
+                    return f"message {index}: token {position} is {found} in training, {wanted} in the context"
+            if len(context) >= len(ids) or not example.encoded.mask[len(context)]:
+                return f"message {index}: the token after its context is not labelled"
+    return ""
+
+
+def _end_is_wrong(example: Example, renderer: Renderer) -> str:
+    for turn, (start, end) in enumerate(example.encoded.spans):
+        text = example.encoded.text[start:end]
+        if not text.endswith(renderer.end_text) or text.count(renderer.end_text) != 1:
+            return f"turn {turn}: {_quoted(text)} has the end marker {text.count(renderer.end_text)} times"
+    return ""
+
+
+def _bos_is_wrong(example: Example, renderer: Renderer) -> str:
+    ids, bos = example.encoded.token_ids, renderer.bos_id
+    if bos is None or (ids[:1] == [bos] and ids.count(bos) == 1):
+        return ""
+    return f"BOS stands at {[position for position, id_ in enumerate(ids) if id_ == bos][:4]}"
+
+
+def _decode_differs(example: Example, renderer: Renderer) -> str:
+    ids = example.encoded.token_ids
+    said = [renderer.decode_turn([ids[position] for position in group])[0] for group in _labelled(example)]
+    pairs = zip(said, commands_of(example.trajectory.messages), strict=False)
+    return next((f"{_quoted(wanted)} comes back as {_quoted(found)}" for found, wanted in pairs if found != wanted), "")
+
+
+def _has_unknown(example: Example, renderer: Renderer) -> str:
+    unknown = renderer.tokenizer.unk_token_id
+    encoded = example.encoded
+    for id_, on, (start, end) in zip(encoded.token_ids, encoded.mask, encoded.offsets, strict=True):
+        if on and id_ == unknown:
+            return f"{_quoted(encoded.text[start:end])} is unknown to the tokenizer"
+    return ""
+
+
+def _share(dataset: Dataset) -> Finding:
+    counts = dataset.counts()
+    if not counts["tokens"]:
+        return Finding("ERROR", "labelled_share", "no row is left to train on")
+    share = counts["labelled_tokens"] / counts["tokens"]
+    low, high = LABELLED_SHARE
+    rows = [
+        example.id
+        for example in dataset.examples
+        if not low <= sum(example.encoded.mask) / len(example.encoded.token_ids) <= high
+    ]
+    level = "WARN" if rows else "OK"
+    text = f"{share:.1%} of {counts['tokens']} tokens are labelled"
+    return Finding(level if low <= share <= high else "ERROR", "labelled_share", text, rows)
+
+
+def _truncation(dataset: Dataset) -> Finding:
+    """What is over the limit, and what a trainer that cuts would have taken off the end."""
+    if not dataset.long:
+        return Finding("OK", "over_length", "0 rows over --max-length-tokens")
+    masks = [example.encoded.mask for example in dataset.long]
+    limit = dataset.max_length_tokens
+    cut, labelled = sum(sum(mask[limit:]) for mask in masks), sum(map(sum, masks))
+    text = (
+        f"{len(masks)} rows over --max-length-tokens {limit}, left out whole; a cut would take {cut} of their "
+        f"{labelled} labelled tokens and every terminal (longest {max(map(len, masks))} tokens)"
+    )
+    return Finding("WARN", "over_length", text, [example.id for example in dataset.long])
+
+
+def _duplicates(examples: Sequence[Example]) -> list[str]:
+    seen: set[tuple[int, ...]] = set()
+    repeated = []
+    for example in examples:
+        key = tuple(example.encoded.token_ids)
+        if key in seen:
+            repeated.append(example.id)
+        seen.add(key)
+    return repeated
+
+
+def _pad(renderer: Renderer) -> Finding:
+    pad, end = renderer.tokenizer.pad_token_id, renderer.operator_ids("")
+    if pad in end:
+        return Finding(
+            "WARN", "pad", "the pad token is the end marker's; labels are built from positions, so it is trained"
+        )
+    return Finding("OK", "pad", "the pad token is not the end marker's")
+
+
+def statistics_of(dataset: Dataset, renderer: Renderer) -> dict[str, Any]:
+    """Quantiles of length, labels and labelled share per row (min, quartiles, max), and what rows have in common.
+
+    `same_commands` are rows whose commands are all those of an earlier row; `recorded_as_text` are rows with recorded
+    ids that tokenising their text again would give as well.
+    """
+    examples = dataset.examples
+    lengths = [len(example.encoded.token_ids) for example in examples]
+    labels = [sum(example.encoded.mask) for example in examples]
+    shares = [label / length for label, length in zip(labels, lengths, strict=True)]
+    recorded = [example for example in examples if example.recorded]
+    texts = [renderer.encode(example.trajectory.messages).token_ids for example in recorded]
+    return {
+        "length_tokens": _quantiles(lengths),
+        "labelled_tokens": _quantiles(labels),
+        "labelled_share": _quantiles(shares),
+        "archetypes": dict(sorted(Counter(example.trajectory.axes["task"] for example in examples).items())),
+        "same_commands": len(examples) - len({tuple(commands_of(example.trajectory.messages)) for example in examples}),
+        "recorded_as_text": sum(a.encoded.token_ids == ids for a, ids in zip(recorded, texts, strict=True)),
+    }
+
+
+def _quantiles(values: Sequence[float]) -> list[float] | None:
+    if not values:
+        return None
+    middle = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
+    return [round(float(value), 4) for value in (min(values), *middle, max(values))]
+
+
+def markers(renderer: Renderer) -> dict[str, dict[str, Any]]:
+    """The ids around an operator's turn, and how many of them are special tokens: plain text has none."""
+    between = renderer.environment_ids([Message(role="user", content="")])
+    special = set(renderer.tokenizer.all_special_ids)
+    return {
+        name: {"ids": ids, "special": sum(id_ in special for id_ in ids)}
+        for name, ids in (("before_a_turn", between), ("after_a_turn", renderer.operator_ids("")))
+    }
+
+
+def estimate(dataset: Dataset, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """Operations, memory and hours of the run; None, with a line, where the base has no config to tell its shape."""
+    base = settings["base"]
+    if Path(base).is_dir() and not (Path(base) / "config.json").exists():
+        print(f"{base}: no config.json; no estimate of operations, memory and hours", file=sys.stderr)
+        return None
+    import torch
+
+    lengths = [len(example.encoded.token_ids) for example in dataset.examples]
+    labels = [sum(example.encoded.mask) for example in dataset.examples]
+    on_gpu = torch.cuda.is_available()
+    half = settings["dtype"] in ("fp16", "bf16") or (settings["dtype"] == "auto" and on_gpu)
+    checkpointing = settings["gradient_checkpointing"]
+    checkpointing = on_gpu if checkpointing is None else checkpointing
+    found = preflight.costs(
+        preflight.shape_of(base), lengths, labels, {**settings, "gradient_checkpointing": checkpointing}, half=half
+    )
+    if not on_gpu:
+        found["hours"]["this CPU"] = float(f"{preflight.hours_on(found['flops'], _cpu_flops()):.2g}")
+    return found
+
+
+def _cpu_flops(size: int = 768) -> float:
+    """FLOP/s of an fp32 matrix product here, the best of three."""
+    import torch
+
+    matrix = torch.ones(size, size)
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        matrix @ matrix
+        seconds.append(time.perf_counter() - began)
+    return float(2 * size**3 / min(seconds))
+
+
+def show(example: Example, *, colour: bool) -> str:
+    """The rendered text with what the mask labels in green, or in ⟦brackets⟧ without colour."""
+    opened, closed = ("\033[32m", "\033[0m") if colour else ("⟦", "⟧")
+    encoded, parts, cursor, inside = example.encoded, [], 0, False
+    for on, (start, _) in zip(encoded.mask, encoded.offsets, strict=True):
+        if bool(on) != inside:
+            parts += [encoded.text[cursor:start].replace("\033", "␛"), opened if on else closed]
+            cursor, inside = start, bool(on)
+    parts += [encoded.text[cursor:].replace("\033", "␛"), closed if inside else ""]
+    share = sum(encoded.mask) / len(encoded.token_ids)
+    return f"--- {example.id}: {len(encoded.token_ids)} tokens, {share:.1%} labelled\n{''.join(parts)}"

@@ -1,0 +1,55 @@
+"""bench/train.py measures one and the same training: rows, losses, real tokens; a GPU's cases run on a tiny base."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHAPE = {
+    "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "num_hidden_layers": 2, "vocab_size": 2560,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    spec = importlib.util.spec_from_file_location("bench_train", ROOT / "bench" / "train.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def base(bench: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(bench.random_base(tmp_path_factory.mktemp("bench") / "base", SHAPE))
+
+
+def test_rows_have_the_share_of_labels_that_is_asked_for(bench: Any) -> None:
+    for share in bench.SHARES:
+        (row,) = bench.rows_of([2048], share, 600)
+        assert len(row["input_ids"]) == 2048
+        assert sum(label != -100 for label in row["labels"]) / 2048 == pytest.approx(share, abs=0.02)
+
+
+def test_the_trainers_that_are_compared_train_the_same(bench: Any, base: str) -> None:
+    _, changes = bench.cases(on_gpu=False)[0]
+    spec = {"base": base, "share": 0.4, "epochs": 1, **changes, "lengths": [90, 120, 64, 100]}
+    runs = {trainer: bench.work({**spec, "trainer": trainer}) for trainer in bench.TRAINERS}
+    for found in runs.values():
+        assert found["losses"] == pytest.approx(runs["sekft"]["losses"], abs=1e-5)
+        assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-5)
+        assert found["tokens_per_second"] > 0
+        assert found["cpu_seconds"] > 0
+
+
+@pytest.mark.parametrize("case", [0, 1])
+def test_what_a_gpu_would_measure_runs_on_a_tiny_base(bench: Any, base: str, case: int) -> None:
+    _, changes = bench.cases(on_gpu=True)[case]
+    spec = {"base": base, "share": 0.4, "epochs": 1, **changes, "lengths": [96] * 4}
+    found = bench.work({**spec, "trainer": "sekft"})
+    assert len(found["losses"]) == 1
+    assert found["flops_per_second"] > 0

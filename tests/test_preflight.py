@@ -1,0 +1,175 @@
+"""What a card cannot do is said before anything is read; what a run costs is estimated close to what it takes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+import preflight
+import sft
+import training
+from preflight import Card, Shape
+from schema import BadInputError
+
+CU130 = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120", "compute_120")
+CU126 = ("sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90")
+
+
+def card(capability: tuple[int, int] = (7, 0), built_for: tuple[str, ...] = CU126, name: str = "Tesla V100") -> Card:
+    return Card(name, capability, built_for, "2.13.0+cu130" if built_for == CU130 else "2.13.0+cu126", 32 * 2**30)
+
+
+def test_a_v100_under_a_cuda_13_build_gets_one_line_with_the_build_to_install() -> None:
+    with pytest.raises(BadInputError) as caught:
+        preflight.check_card(card(built_for=CU130), "auto")
+    assert "\n" not in str(caught.value)
+    assert "Tesla V100 is sm_70, torch 2.13.0+cu130 has kernels for sm_75" in str(caught.value)
+    assert "install torch 2.13.0+cu126" in str(caught.value)
+    preflight.check_card(card(), "auto")
+
+
+@pytest.mark.parametrize(
+    ("capability", "built_for", "runs"),
+    [
+        ((7, 0), CU130, False),
+        ((8, 6), ("sm_80",), True),  # same major, lower minor
+        ((8, 0), ("sm_86",), False),
+        ((8, 9), CU130, True),
+        ((12, 1), ("sm_90", "compute_90"), True),  # compiled when first used
+        ((9, 0), ("sm_90a",), True),
+        ((10, 0), ("sm_120",), False),
+        ((7, 0), ("sm_75", "compute_75"), False),
+    ],
+)
+def test_an_architecture_is_matched_as_cuda_does(
+    capability: tuple[int, int], built_for: tuple[str, ...], runs: bool
+) -> None:
+    assert (preflight.no_kernels(card(capability, built_for)) is None) is runs
+
+
+def test_bf16_and_8_bit_are_refused_on_a_v100_alone() -> None:
+    with pytest.raises(BadInputError, match=r"--dtype bf16: Tesla V100 .*pass --dtype fp16"):
+        preflight.check_card(card(), "bf16")
+    with pytest.raises(BadInputError, match=r"load_in_8bit: LLM.int8\(\) needs sm_75.*--load-4bit"):
+        preflight.check_card(card(), "fp16", {"load_in_8bit": True})
+    preflight.check_card(card(), "fp16", {"load_in_4bit": True})
+    preflight.check_card(card((8, 0)), "bf16", {"load_in_8bit": True})
+    preflight.check_card(card((7, 5)), "fp16", {"load_in_8bit": True})
+
+
+def test_a_driver_that_torch_cannot_use_is_said_and_a_machine_without_one_is_not() -> None:
+    line = preflight.no_gpu(driver=True, seen=False, torch_version="2.13.0+cu130")
+    assert line is not None
+    assert "sees no GPU, so this runs on CPU" in line
+    assert preflight.no_gpu(driver=False, seen=False, torch_version="2.13.0+cpu") is None
+    assert preflight.no_gpu(driver=True, seen=True, torch_version="2.13.0+cu126") is None
+
+
+def test_grouped_queries_are_repeated_below_sm_80_alone_and_give_the_same_logits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+    import transformers.integrations.sdpa_attention as attention
+
+    from models import load_model
+
+    assert [preflight.repeats_keys(one) for one in ((7, 0), (7, 5), (8, 0), (9, 0))] == [True, True, False, False]
+    model, _ = load_model(tiny.base(tmp_path / "base"), dtype="fp32")
+    grouped: list[bool] = []
+    real = torch.nn.functional.scaled_dot_product_attention
+
+    def spy(*arguments: Any, **options: Any) -> Any:
+        grouped.append(bool(options.get("enable_gqa")))
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
+    monkeypatch.setattr(attention, "use_gqa_in_sdpa", attention.use_gqa_in_sdpa)  # put back afterwards
+    ids = torch.arange(40)[None]
+    with torch.no_grad():
+        before = model(ids).logits
+        assert all(grouped)
+        grouped.clear()
+        preflight.repeat_keys()
+        after = model(ids).logits
+    assert grouped
+    assert not any(grouped)
+    assert float((before - after).abs().max()) < 1e-5
+
+
+@pytest.fixture(scope="module")
+def mistral(tmp_path_factory: pytest.TempPathFactory) -> Shape:
+    """The shape of Mistral-7B, from its config alone."""
+    from transformers import MistralConfig
+
+    directory = tmp_path_factory.mktemp("mistral")
+    MistralConfig().save_pretrained(directory)
+    return preflight.shape_of(str(directory))
+
+
+def flags(**changes: Any) -> dict[str, Any]:
+    given = vars(sft.parser().parse_args(["--data", "x", "--base", "y"]))
+    return {**given, "gradient_checkpointing": True, "epochs": 3, **changes}
+
+
+def test_the_shape_of_mistral_7b_gives_its_known_sizes(mistral: Shape) -> None:
+    assert mistral.parameters == 7_241_732_096
+    assert mistral.trainable(16, sft.ATTENTION) == 13_631_488
+    assert mistral.trainable(16, "all-linear") == 41_943_040
+    half = preflight.memory(mistral, [4096], [700], flags(), half=True)
+    assert half["weights"] == 2 * mistral.parameters
+    assert 15 * 2**30 < half["total"] < 20 * 2**30  # fits a V100 of 32 GB
+    assert preflight.memory(mistral, [4096], [700], flags(load_4bit=True), half=True)["weights"] < 5.2 * 2**30
+    without = preflight.memory(mistral, [4096], [700], flags(gradient_checkpointing=False), half=True)
+    line = preflight.too_small(without["total"], 32 * 2**30)
+    assert line is not None
+    assert "--gradient-checkpointing" in line
+    assert preflight.too_small(half["total"], 32 * 2**30) is None
+
+
+def test_operations_are_those_of_the_six_n_rule_less_the_weight_gradients(mistral: Shape) -> None:
+    tokens = [2048] * 4
+    per_token = preflight.flops(mistral, tokens, [0] * 4, 0, checkpointing=True) / sum(tokens)
+    assert per_token == pytest.approx(6 * mistral.linear_parameters, rel=0.06)  # attention is the rest
+    assert preflight.flops(mistral, tokens, [0] * 4, 0, checkpointing=False) / sum(tokens) < per_token * 0.7
+    found = preflight.costs(mistral, tokens, [300] * 4, flags(), half=True)
+    assert found["hours"]["V100"] > 6 * found["hours"]["H100"] > 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_activations_are_estimated_within_a_third_of_what_autograd_keeps(dtype: str, checkpointing: bool) -> None:
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        hidden_size=128, intermediate_size=320, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=500,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(config).to(getattr(torch, dtype)).requires_grad_(False)
+    model = training.add_lora(model, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}).train()
+    if checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        model.enable_input_require_grads()
+    kept: dict[int, Any] = {}
+    weights = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+
+    def keep(tensor: Any) -> Any:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage  # held, so that no address comes twice
+        return tensor
+
+    ids = torch.randint(0, 500, (2, 96))
+    labels = torch.where(torch.arange(96) > 90, ids, -100)
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        torch.autocast("cpu", dtype=torch.float16, enabled=dtype == "float16"),
+    ):
+        training.labelled_loss(model, {"input_ids": ids, "labels": labels})
+    found = sum(storage.nbytes() for storage in kept.values())
+    how: dict[str, bool] = {"checkpointing": checkpointing, "half": dtype == "float16"}
+    estimated = preflight.activation_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, **how)
+    estimated -= preflight.layer_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, half=how["half"])  # in work only later
+    assert found * 0.75 < estimated < found * 1.34

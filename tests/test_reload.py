@@ -1,0 +1,165 @@
+"""What is saved is what was trained: a fresh process gets the same logits, in every dtype and in 4-bit."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+import reload
+import sft
+import stage
+import templates
+from schema import BadInputError, read_json, read_trajectories, write_json, write_record
+from taxonomy import Combination
+
+ROOT = Path(__file__).parent.parent
+Weights = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny base and four sessions."""
+    place = tmp_path_factory.mktemp("reload")
+    tiny.base(place / "base")
+    for index in range(4):
+        write_record(place / "data", tiny.trajectory(f"t{index}-s0", steps=2 + index % 3))
+    return place
+
+
+def fit(place: Path, out: str, capsys: pytest.CaptureFixture[str], *flags: str) -> dict[str, Any]:
+    """Train in this process; sft.py's summary."""
+    import torch
+
+    torch.set_num_threads(1)
+    given = ["--data", place / "data", "--base", place / "base", "--out", place / out, "--epochs", 4, "--accum", 1]
+    given += ["--lr", "5e-3", "--lora-targets", "all-linear"]
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as caught:
+        stage.run(sft.main, sft.parser(), [*map(str, given), *flags])
+    shown = capsys.readouterr()
+    assert caught.value.code == 0, shown.err
+    summary: dict[str, Any] = json.loads(shown.out)
+    return summary
+
+
+@pytest.fixture
+def trained(place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    if not (place / "adapter").exists():
+        before = {path: hashlib.sha256(path.read_bytes()).digest() for path in (place / "base").iterdir()}
+        summary = fit(place, "adapter", capsys, "--dtype", "fp32")
+        assert summary["logits_differ_by"] == 0
+        assert {path: hashlib.sha256(path.read_bytes()).digest() for path in (place / "base").iterdir()} == before
+    return place / "adapter"
+
+
+def test_the_adapter_is_reloaded_in_a_fresh_process_after_training(trained: Path) -> None:
+    assert read_json(trained / "manifest.json")["counts"]["logits_differ_by"] == 0
+
+
+def drop(weights: Weights) -> None:
+    del weights[min(weights)]
+
+
+def add(weights: Weights) -> None:
+    weights["base_model.model.model.layers.9.mlp.up_proj.lora_A.weight"] = weights[min(weights)].clone()
+
+
+def change(weights: Weights) -> None:
+    weights[min(weights)][0, 0] += 0.5
+
+
+def kill(weights: Weights) -> None:
+    weights[min(name for name in weights if "lora_B" in name)].zero_()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (drop, "lora_A.weight is missing"),
+        (add, "layers.9.mlp.up_proj.lora_A.weight is unexpected"),
+        (change, "logits differ by"),
+        (kill, "1 lora_B are zero"),
+    ],
+)
+def test_a_file_that_is_not_the_trained_adapter_is_refused(
+    trained: Path, tmp_path: Path, fault: Callable[[Weights], None], words: str
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy, ignore=shutil.ignore_patterns("checkpoints", "runs"))
+    base = str(trained.parent / "base")
+    assert reload.main(base=base, adapter=copy) == stage.DONE
+    weights = load_file(copy / "adapter_model.safetensors")
+    fault(weights)
+    save_file(weights, copy / "adapter_model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BadInputError, match=words):
+        reload.main(base=base, adapter=copy)
+    if fault is kill:
+        with pytest.raises(RuntimeError, match=f"reload.py said: .*{words}"):
+            reload.in_fresh_process(base, copy)
+
+
+def test_an_adapter_without_a_probe_or_of_another_base_is_refused(trained: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="no probe"):
+        reload.main(base=str(trained.parent / "base"), adapter=tmp_path)
+    other = tiny.base(tmp_path / "other", seed=1)
+    with pytest.raises(BadInputError, match="is another"):
+        reload.main(base=str(other), adapter=trained)
+
+
+def test_a_base_that_is_written_while_it_is_trained_beside_is_noticed(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    base = shutil.copytree(place / "base", tmp_path / "base")
+    real = sft.train
+
+    def and_write(*arguments: Any) -> Any:
+        done = real(*arguments)
+        with (base / "tokenizer_config.json").open("a") as stream:  # a file that the base's hash does not read
+            stream.write(" ")
+        return done
+
+    monkeypatch.setattr(sft, "train", and_write)
+    arguments = ["--data", str(place / "data"), "--base", str(base), "--out", str(tmp_path / "out"), "--epochs", "1"]
+    with pytest.raises(RuntimeError, match="its files changed"):
+        sft.main(**vars(sft.parser().parse_args(arguments)))
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+def test_half_precision_gives_the_same_logits_again(
+    place: Path, dtype: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = fit(place, dtype, capsys, "--dtype", dtype, "--no-reload", "--gradient-checkpointing")
+    assert ("skipped_steps" in summary) is (dtype == "fp16")
+    assert reload.main(base=str(place / "base"), adapter=place / dtype) == stage.DONE
+    assert json.loads(capsys.readouterr().out)["logits_differ_by"] == 0
+
+
+@pytest.mark.docker
+def test_4_bit_trains_saves_reloads_and_is_evaluated(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = fit(place, "nf4", capsys, "--dtype", "fp32", "--load-4bit")
+    assert summary["loss_last"] < summary["loss_first"]
+    assert summary["logits_differ_by"] == 0
+    held = templates.author(Combination("copy_files", "flags", "motd", "help", "medium"), seed="held", id="held-1")
+    write_record(place / "held", held)
+    write_json(place / "held" / "manifest.json", {"finished": True, "flags": {"by": "scenario"}})
+    command = [sys.executable, str(ROOT / "eval.py"), "--base", "base", "--adapter", "nf4", "--scenarios", "held"]
+    command += ["--load-4bit", "--dtype", "fp32", "--max-steps", "2", "--max-new-tokens", "8"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    (episode,) = read_trajectories(place / "eval" / "nf4" / "adapter")
+    assert episode.operator.adapter_hash
+    assert episode.token_ids
