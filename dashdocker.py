@@ -199,7 +199,7 @@ class Session:
         """Start the channel's process, hanging up the one before."""
         self._hang_up()
         self._mark = secrets.token_hex(8)
-        command = ["/usr/bin/env", "-i", "/usr/libexec/dash", "channel"]
+        command = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "channel"]
         start = f"{self._mark}\n".encode()
         self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=start, hold=True)
 
