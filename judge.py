@@ -124,8 +124,14 @@ def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
     return Check(code == 0, code, output)
 
 
-# A checker in which the kernel kills anything for memory has failed, whatever it says: `! grep x huge` would pass.
+# What stands around every checker. A link to where nothing of the world is fails it: through one to /proc/self/cmdline
+# `grep -q x answer` reads its own x, and through one to /tmp a checker reads what it wrote there itself. A checker in
+# which the kernel kills anything for memory has failed, whatever it says: `! grep -q x huge` would pass.
 JUDGE = r"""exec 2>/dev/null
+strays=$(: | /bin/busybox find . -type l -exec /bin/busybox stat -c %N {} + -exec /bin/busybox realpath {} + |
+    /bin/busybox grep -E "(^|-> ')/+(dev|proc|run|sys|tmp)(/|'?\$)|/pipe:\[" |
+    /bin/busybox grep -v -e '^/dev/null$' -e "-> '/dev/null'\$")
+[ -z "$strays" ] || { printf 'a link leads out of the world: %.200s\n' "$strays"; exit 1; }
 kills() {
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || echo "$value"; done <"$counter"
