@@ -126,8 +126,10 @@ def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
 
 # What stands around every checker. A link to where nothing of the world is fails it: through one to /proc/self/cmdline
 # `grep -q x answer` reads its own x, and through one to /tmp a checker reads what it wrote there itself. A checker in
-# which the kernel kills anything for memory has failed, whatever it says: `! grep -q x huge` would pass.
+# which the kernel kills anything for memory has failed, whatever it says: `! grep -q x huge` would pass; and so
+# has one of a world that `find` cannot walk to its end: what lies deeper than it can go is there all the same.
 JUDGE = r"""exec 2>/dev/null
+/bin/busybox find . >/dev/null || { echo 'the world is too deep to be walked'; exit 126; }
 strays=$(: | /bin/busybox find . -type l -exec /bin/busybox stat -c %N {} + -exec /bin/busybox realpath {} + |
     /bin/busybox grep -E "(^|-> ')/+(dev|proc|run|sys|tmp)(/|'?\$)|/pipe:\[" |
     /bin/busybox grep -v -e '^/dev/null$' -e "-> '/dev/null'\$")
