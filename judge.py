@@ -119,7 +119,9 @@ def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
     if code is None:
         return Check(None, None, output, f"the checker ran past {timeout_seconds:g} s")
     if code > 125:
-        why = f" (something was killed, for memory perhaps, or it ran past {timeout_seconds:g} s)" if code == 137 else ""
+        why = (
+            f" (something was killed, for memory perhaps, or it ran past {timeout_seconds:g} s)" if code == 137 else ""
+        )
         return Check(None, code, output, f"the checker ended with {code}{why}")
     return Check(code == 0, code, output)
 

@@ -24,7 +24,7 @@ from rollout import run_episode
 from schema import Trajectory, read_json, read_trajectories, write_record
 
 ROOT = Path(__file__).parent.parent
-WAIT_SECONDS = 240.0
+WAIT_SECONDS = 600.0
 SOLUTION: list[str] = BASE["reference_solution"]
 pytestmark = pytest.mark.docker
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can start an engine, mount, or steer the kernel")
@@ -231,7 +231,7 @@ def let_memory_end_it() -> str:
     """The kernel would take the largest process; told so, it takes PID 1, and the whole container with it."""
     pid = api().inspect_container(own_container())["State"]["Pid"]
     Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
-    return "tail /dev/zero"
+    return "head -c 60000000 /dev/zero >a; head -c 60000000 /dev/zero >/tmp/a; tail /dev/zero"
 
 
 @pytest.mark.parametrize(
