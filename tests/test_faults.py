@@ -67,7 +67,8 @@ class OwnEngine:
         pid = int((self.place / "pid").read_text())
         os.kill(pid, how)
         wait_until(lambda: not running(pid))
-        self.kill("containerd.toml")  # one that outlives a killed dockerd keeps the next from starting
+        self.kill("containerd.toml")  # one that outlives a killed dockerd, or its zombie, keeps the next from starting
+        (self.place / "exec/containerd/containerd.pid").unlink(missing_ok=True)
 
     def kill(self, word: str) -> None:
         """Kill the processes of this engine that have the word in their command line."""
