@@ -93,6 +93,7 @@ OPERATOR = "1000:1000"
 LIFETIME_SECONDS = 3600.0
 POOL_SECONDS = 300.0  # that a booted sandbox may wait for its session
 DRAIN_SECONDS = 5.0  # for the end of a step's output to follow the last words, or these to follow it
+PATH_BYTES = 4096  # of a working directory's name that are kept: the operator can write there what it likes
 KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
 NO_FILE = 99  # the exit code of WRITE for a fifo, socket or device: those could take for ever
 WRITE = f"""\
@@ -199,7 +200,7 @@ class Session:
         """Start the channel's process, hanging up the one before."""
         self._hang_up()
         self._mark = secrets.token_hex(8)
-        command = ["/usr/bin/env", "-i", "/usr/libexec/dash", "channel"]
+        command = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "channel"]
         start = f"{self._mark}\n".encode()
         self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=start, hold=True)
 
@@ -236,16 +237,25 @@ class Session:
         The step's output is read on meanwhile: an engine that cannot get rid of it reports no other process's end.
         """
         session, channel = (word.decode() for word in report.session or [])
-        ids = [f"session={session}", f"channel={channel}"]
-        command = ["/usr/bin/env", "-i", *ids, "/usr/bin/dash", "kill"]
-        killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
-        try:
-            deadline = time.monotonic() + KILL_SECONDS
-            process.pump(lambda stream, data: report.take(stream, data) and False, deadline)
-            if killer.pump(lambda stream, data: False, deadline) is None or killer.exit_code() is None:
+        command = ["/usr/bin/env", "-i", f"session={session}", f"channel={channel}", "/usr/bin/dash", "kill"]
+        deadline, code = time.monotonic() + KILL_SECONDS, None
+
+        def take(stream: int, data: bytes) -> bool:
+            report.take(stream, data)
+            return False
+
+        while code != 0:  # it may itself be killed, by what it is after
+            if time.monotonic() > deadline:
                 raise SandboxError(f"{self.container}: what ran past its limit cannot be killed")
-        finally:
-            killer.close()
+            killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
+            try:
+                while process.pump(take, min(deadline, time.monotonic() + 0.5)) is None and not killer.ended():
+                    if time.monotonic() > deadline:
+                        break
+                code = killer.exit_code()
+            finally:
+                killer.close()
+        process.pump(take, time.monotonic() + DRAIN_SECONDS)
 
     def _result(self, command: str, process: Process, report: Report, *, timed_out: bool, duration: float) -> Step:
         """The step as it is recorded."""
@@ -256,7 +266,7 @@ class Session:
             self._aliases = {b"2": False, b"3": True}.get(saved_word, self._aliases)
             oom = int(kills) > self._oom_kills
             self._oom_kills = int(kills)
-            self._cwd = cwd.decode(errors="replace") or self._cwd
+            self._cwd = cwd[:PATH_BYTES].decode(errors="replace") or self._cwd
         else:  # the wrapper itself was killed
             found = 124 if timed_out else process.exit_code()
             before, self._oom_kills = self._oom_kills, oom_kills(self.container)

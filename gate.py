@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import stage
-from dashdocker import Check, SandboxError, Session, TreeEntry, preflight, session, tree_of, verify_each
+from dashdocker import Check, SandboxError, Session, TreeEntry, preflight, reap, session, tree_of, verify_each
 from schema import HOME, Scenario, Step, read_record
 from text_gate import CHECKS, RejectedError, check_announcement, has_word, spaced
 
@@ -43,6 +43,7 @@ World = tuple[str, str, list[TreeEntry]]  # the gate it belongs to, what it is, 
 def main(*, paths: list[Path], timeout_seconds: float) -> int:
     """Gate every file and print one line each; 1 when any is refused."""
     preflight()
+    reap()
     refused = voided = 0
     with stage.progress(len(paths), "gate") as bar:
         for path in paths:

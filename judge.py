@@ -41,7 +41,7 @@ def oom_kills(container: str) -> int:
     counters = "/sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control"
     command = ["/usr/bin/dash", "-c", f"echo alive; exec /bin/busybox grep -sh '^oom_kill ' {counters}"]
     out = Output(2048)
-    process = Process(container, command, user="1000:1000", workdir="/")
+    process = Process(container, command, user="0:0", workdir="/")  # which the operator can neither kill nor look into
     try:
         process.pump(out.take, time.monotonic() + ENGINE_SECONDS)
     finally:
@@ -55,8 +55,7 @@ def oom_kills(container: str) -> int:
 def check(container: str, checker: str, timeout_seconds: float) -> Check:
     """Run a checker in a clean container, as a user that every mode lets in, under a fixed environment."""
     variables = [f"PATH={CHECKER_PATH}", f"HOME={HOME}"]
-    merged = ["/usr/bin/dash", "-c", 'exec /usr/bin/dash -c "$1" checker 2>&1', "checker", checker]
-    command = ["/usr/bin/env", "-i", *variables, *merged]
+    command = ["/usr/bin/env", "-i", *variables, "/usr/bin/dash", "-c", JUDGE, "judge", checker]
     out = Output(1 << 16)
     with engine_call(f"check in {container}"):
         process = Process(container, command, user="0:0", workdir=HOME)
@@ -90,6 +89,7 @@ def verify_each(
     archives = [archive_of(tree) for tree in trees]
     asked = b"".join(f"{nonce} {len(archive)}\n".encode() + archive for archive in archives)
     command = ["/usr/bin/env", "-i", "/usr/bin/dash", "-c", EACH, "each", checker, str(limit), CHECKER_PATH, HOME]
+    command.append(JUDGE)
     said = bytearray()
 
     def take(stream: int, chunk: bytes) -> bool:
@@ -119,11 +119,34 @@ def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
     if code is None:
         return Check(None, None, output, f"the checker ran past {timeout_seconds:g} s")
     if code > 125:
-        why = f" (killed, or past {timeout_seconds:g} s)" if code == 137 else ""
+        why = (
+            f" (something was killed, for memory perhaps, or it ran past {timeout_seconds:g} s)" if code == 137 else ""
+        )
         return Check(None, code, output, f"the checker ended with {code}{why}")
     return Check(code == 0, code, output)
 
 
+# What stands around every checker. A link to where nothing of the world is fails it: through one to /proc/self/cmdline
+# `grep -q x answer` reads its own x, and through one to /tmp a checker reads what it wrote there itself. A checker in
+# which the kernel kills anything for memory has failed, whatever it says: `! grep -q x huge` would pass; and so
+# has one of a world that `find` cannot walk to its end: what lies deeper than it can go is there all the same.
+JUDGE = r"""exec 2>/dev/null
+/bin/busybox find . >/dev/null || { echo 'the world is too deep to be walked'; exit 126; }
+strays=$(: | /bin/busybox find . -type l -exec /bin/busybox stat -c %N {} + -exec /bin/busybox realpath {} + |
+    /bin/busybox grep -E "(^|-> ')/+(dev|proc|run|sys|tmp)(/|'?\$)|/pipe:\[" |
+    /bin/busybox grep -v -e '^/dev/null$' -e "-> '/dev/null'\$")
+[ -z "$strays" ] || { printf 'a link leads out of the world: %.200s\n' "$strays"; exit 1; }
+kills() {
+    for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+        [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || echo "$value"; done <"$counter"
+    done
+}
+before=$(kills)
+/usr/bin/dash -c "$1" checker 2>&1
+code=$?
+[ "$(kills)" = "$before" ] || code=137
+exit "$code"
+"""
 # One tree after the other: a line with a nonce and the size of a tar, then the tar. Answers with at most 2048 bytes of
 # what the checker said, the nonce and the exit code. `read` takes no byte more than its line.
 EACH = r"""exec 2>/dev/null
@@ -133,7 +156,7 @@ while read -r nonce size; do
     code=unlaid
     if /bin/busybox dd bs="$size" count=1 iflag=fullblock | /bin/busybox tar -x -o -C /run/operator; then
         /bin/busybox timeout -s KILL "$2" /usr/bin/env -i PATH="$3" HOME="$4" \
-            /usr/bin/dash -c "$1" checker </dev/null >/tmp/said 2>&1
+            /usr/bin/dash -c "$5" judge "$1" </dev/null >/tmp/said
         code=$?
         /bin/busybox head -c 2048 /tmp/said
     fi

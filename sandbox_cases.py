@@ -38,6 +38,7 @@ RULES = {
     "D06": "nothing where nothing was printed",
     "E05": "a file that is overwritten keeps its mode, a new one gets 644.",
     "E06": "`read_file` reads whatever the mode, as root would;",
+    "E09": "A home holds at most 16,384 files, directories and links, so a tree of 100,000 cannot come into being.",
 }
 
 

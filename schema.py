@@ -301,11 +301,15 @@ def write_json(path: Path, value: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
-    with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:  # a full disk says nothing of the file
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_record(directory: Path, record: Scenario | Trajectory) -> Path:

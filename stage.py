@@ -10,6 +10,7 @@ A rerun continues the run in `--out`; one whose flags, inputs or image differ is
 """
 
 import argparse
+import errno
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ from tqdm import tqdm
 from schema import SCHEMA_VERSION, BadInputError, read_json, sha256, write_json
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 MAY_GROW = frozenset({"n", "samples", "limit", "workers", "epochs"})
 
 
@@ -35,13 +37,19 @@ def command_line(doc: str | None) -> argparse.ArgumentParser:
 
 
 def run(main: Callable[..., int], parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> NoReturn:
-    """Parse, run, and turn the two expected ends into exit codes: 2 with one line, 130 on Ctrl-C."""
+    """Parse, run, and turn the expected ends into exit codes: 2 with one line, 1 on a full disk, 130 on Ctrl-C."""
     arguments = vars(parser.parse_args(argv))
     try:
         sys.exit(main(**arguments))
     except BadInputError as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{parser.prog}: error: {where}{error.strerror}; make room and rerun to go on", file=sys.stderr)
+        sys.exit(WORLD_FAILED)
     except KeyboardInterrupt:
         print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
         sys.exit(INTERRUPTED)

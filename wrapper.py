@@ -44,7 +44,7 @@ exec /usr/bin/dash init "$1" </dev/null
 CHANNEL = r"""exec 2>/dev/null 6>&1
 until [ -e ready ]; do :; done
 feed() {
-    read -r nonce mark lines bytes heredoc || { echo end=1 >&4; return; }
+    read -r nonce mark lines bytes heredoc || return
     echo "nonce=$nonce next=$mark" >&4
     [ -z "$relay" ] || kill -KILL "$relay"
     echo 1 >|/run/operator/saved
@@ -75,9 +75,9 @@ keep() {
 read -r saved </run/operator/saved
 keep
 read -r mark
-end= relay= next=
-while [ -z "$end" ]; do
-    code= open=0 saved=0 oom=0 cwd=
+relay= next=
+while :; do
+    nonce= code= open=0 saved=0 oom=0 cwd=
     eval "$(
         exec 4>&1
         {
@@ -95,7 +95,7 @@ while [ -z "$end" ]; do
             } &
         }
     )"
-    [ -z "$end" ] || exit
+    [ -n "$nonce" ] || exit
     case $code in '') code=137 ;; *) read -r saved </run/operator/saved ;; esac
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
