@@ -45,6 +45,7 @@ from engine import (
     preflight,
     reap,
     remove_all,
+    start,
     use_runtime,
     volume_mount,
 )
@@ -235,8 +236,8 @@ class Session:
         self._hang_up()
         self._mark = secrets.token_hex(8)
         command = ["/usr/bin/env", "-i", "/usr/libexec/dash", "channel"]
-        start = f"{self._mark}\n".encode()
-        self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=start, hold=True)
+        first = f"{self._mark}\n".encode()
+        self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=first, hold=True)
 
     def _ended(self, channel: Process, report: Report, deadline: float) -> bool:
         """Read until the step is over; True when it is not at the deadline.
@@ -406,7 +407,8 @@ def _boot(name: str, volume: str, image: str, lifetime: float) -> Stream:
     with engine_call(f"boot {name}"):
         mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
         command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL, INIT]
-        return create(name, command, image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+        create(name, command, image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+        return start(name)
 
 
 def _roots_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:

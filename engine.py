@@ -215,11 +215,8 @@ def await_end(name: str) -> None:
         _live.discard(name)
 
 
-def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> "Stream":
-    """Create and start a container under full containment; with `checks`, one that can read every mode.
-
-    What comes back is connected to its PID 1, whose input ends when that is hung up or this process is gone.
-    """
+def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> None:
+    """Create a container under full containment; with `checks`, one that can read every mode."""
     import docker
 
     tmpfs = {"/tmp": f"rw,nosuid,nodev,exec,size={TMP_BYTES},nr_inodes=8192,mode=1777"}
@@ -250,6 +247,10 @@ def create(name: str, command: list[str], *, image: str, mounts: list[Any], life
         image, command, name=name, hostname="sandbox", user="0:0", working_dir="/", labels=_labels(lifetime),
         network_disabled=True, host_config=host, stdin_open=True,
     )  # fmt: skip
+
+
+def start(name: str) -> "Stream":
+    """Start a container; its PID 1's input ends when what comes back is hung up or this process is gone."""
     stream = Stream(api().attach_socket(name, params={"stdin": 1, "stdout": 1, "stream": 1}), hold=True)
     try:
         api().start(name)

@@ -14,7 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine import ENGINE_SECONDS, IMAGE, Process, SandboxError, await_end, create, engine_call, owned, volume_mount
+from engine import (
+    ENGINE_SECONDS,
+    IMAGE,
+    Process,
+    SandboxError,
+    await_end,
+    create,
+    engine_call,
+    owned,
+    start,
+    volume_mount,
+)
 from schema import HOME
 from tree import TreeEntry, archive_of
 from wrapper import Output
@@ -58,7 +69,8 @@ class Judge:
     def __init__(self, name: str, *, image: str, mounts: list[Any], lifetime: float) -> None:
         command = ["/usr/bin/dash", "-c", JUDGE, "judge", f"{lifetime:g}", CHECKER_PATH, HOME]
         self.name = name
-        self.stream = create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=True)
+        create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=True)
+        self.stream = start(name)
 
     def check(self, checker: str, timeout_seconds: float, tree: Sequence[TreeEntry] | None = None) -> Check:
         """Run a checker as a user that every mode lets in, under a fixed environment; on a tree laid before, if given.

@@ -221,9 +221,9 @@ def with_sdk_exec(_: int) -> bool:
         for name, checks in ((acting, False), (clean, True)):
             mounts = [engine.volume_mount(volume, HOME, read_only=checks, lifetime=600)]
             sleep = ["/bin/busybox", "sleep", "600"]
-            stream = engine.create(name, sleep, image=digest, mounts=mounts, lifetime=600, checks=checks)
+            engine.create(name, sleep, image=digest, mounts=mounts, lifetime=600, checks=checks)
+            api.start(name)
             if not checks:
-                engine.hang_up(stream)
                 archive = dashdocker.archive_of(dashdocker.tree_of(FIXTURES))
                 sdk_exec(name, f"exec /bin/busybox tar -x -C {HOME}", stdin=archive)
                 lay = f"cat >{PROVIDER[0]}; chmod 755 {PROVIDER[0]}"
