@@ -30,7 +30,6 @@ from typing import Literal
 
 import stage
 from engine import (
-    END_SECONDS,
     ENGINE_SECONDS,
     FILE_BYTES,
     IMAGE,
@@ -389,7 +388,7 @@ class Session:
         said, last = Output(64), secrets.token_hex(8)
         self._pid_1.send(f"{last}\n".encode())
         with contextlib.suppress(ConnectionError):
-            self._pid_1.pump(said.take, time.monotonic() + END_SECONDS)
+            self._pid_1.pump(said.take, time.monotonic() + ENGINE_SECONDS)
         if said.kept() != f"{last}\n".encode():
             raise SandboxError(f"{self.container} has ended")
         self._hang_up()
@@ -556,6 +555,8 @@ def run(
             finally:
                 process.close()
             oom = code != 0 and oom_kills(name) > 0
+            pid_1.close()
+            await_end(name)
         if code is None:
             raise SandboxError(f"{name}: the engine lost the script")
         if code == 1 and streams[1].kept() == f"{lost}\n".encode():

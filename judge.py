@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine import (
+    END_SECONDS,
     ENGINE_SECONDS,
     IMAGE,
     Process,
@@ -82,7 +83,7 @@ class Judge:
         answer = Answer(nonce := secrets.token_hex(8))
         self.stream.send(f"{nonce} {limit} {len(text)} {len(archive)}\n".encode() + text + archive)
         began = time.monotonic()
-        ended = self.stream.pump(answer.take, began + limit + ENGINE_SECONDS)
+        ended = self.stream.pump(answer.take, began + limit + (ENGINE_SECONDS if archive else END_SECONDS))
         late = time.monotonic() - began >= timeout_seconds
         if ended is False:
             raise SandboxError(f"{self.name} has ended")

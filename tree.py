@@ -112,7 +112,7 @@ def layers_of(tree: Sequence[TreeEntry]) -> tuple[bytes, bytes]:
     if not closed and not links:
         return _tar([*opened, *folders]), b""
     names = [shlex.quote(entry.path) for entry in [*links, *folders]]
-    commands = [f"/bin/busybox touch -h -d @0 {name}" for name in names]
+    commands = [f"/bin/busybox touch -h -d @0 {' '.join(names[at : at + 50])}" for at in range(0, len(names), 50)]
     commands += [f"/bin/busybox chmod {entry.mode:o} {shlex.quote(entry.path)}" for entry in closed]
     return _tar(opened), "\n".join(commands).encode(errors="surrogateescape")
 
