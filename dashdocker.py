@@ -19,7 +19,6 @@ import math
 import os
 import queue
 import secrets
-import shlex
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +56,7 @@ from wrapper import (
     INIT,
     KILL,
     LAY,
+    LOGIN,
     RAW_BYTES,
     READY,
     SAVE,
@@ -65,6 +65,7 @@ from wrapper import (
     Output,
     Report,
     lay_request,
+    login,
     request,
 )
 
@@ -102,8 +103,6 @@ case $1 in /*) path=$1 ;; *) path=./$1 ;; esac
 [ ! -e "$path" ] || [ -f "$path" ] || [ -d "$path" ] || exit {NO_FILE}
 mkdir -p "${{path%/*}}/" && cat >"$path"
 """
-LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
-         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -412,9 +411,7 @@ def _boot(name: str, volume: str, image: str, lifetime: float) -> Stream:
 
 def _roots_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:
     """What PID 1 reads to lay the files of a world that are root's. Commands wait for it."""
-    login = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
-    login = f"cd {HOME}\nunset OLDPWD\n{login}PPID=$1\n"
-    files = {"/run/op/login": (login.encode(), 0o644), "/run/op/script": (script.encode(), 0o644)}
+    files = {"/run/op/login": (login(environment), 0o644), "/run/op/script": (script.encode(), 0o644)}
     if provider:
         files[provider[0]] = (provider[1].encode(), 0o755)
     archive = roots_archive(files)

@@ -11,7 +11,10 @@ Lost: functions, traps, descriptors, jobs' names. The text reaches the shell on 
 that it reads: it is in no argv, in no file, and the shell's own error messages show nothing around it.
 """
 
-from schema import sha256
+import shlex
+from collections.abc import Mapping
+
+from schema import HOME, sha256
 
 RAW_BYTES = 1 << 20  # of a step's output that are kept: first and last half
 READ_BYTES = 8192  # of text that the shell's own `read` takes, byte by byte, sooner than another program starts
@@ -195,6 +198,8 @@ kill -KILL -1
 """
 WRAPPER = "\n".join([LAY, INIT, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
 WRAPPER_HASH = sha256(WRAPPER.encode())
+LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
+         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
 READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying files when a command comes
 
 
@@ -203,6 +208,12 @@ def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
     text = (PREAMBLE_ALIASES if aliases else PREAMBLE).encode() + command.encode(errors="surrogateescape")
     lines = text.count(b"\n") + 1 if text.isascii() and b"\0" not in text and len(text) <= READ_BYTES else 0
     return f"{nonce} {mark} {lines} {len(text)} {int('<<' in command)}\n".encode() + text + b"\n"[:lines]
+
+
+def login(environment: Mapping[str, str]) -> bytes:
+    """What the first step begins with: the login environment, with more variables."""
+    lines = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
+    return f"cd {HOME}\nunset OLDPWD\n{lines}PPID=$1\n".encode()
 
 
 def lay_request(nonce: str, archive: bytes, commands: bytes) -> bytes:
