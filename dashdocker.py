@@ -39,6 +39,7 @@ from engine import (
     await_end,
     create,
     engine_call,
+    image_id,
     owned,
     preflight,
     reap,
@@ -130,8 +131,7 @@ class Session:
         self._judge: Judge | None = None
         self._mark = ""
         self._things = contextlib.ExitStack()
-        with engine_call("find the image"):
-            self.image_digest = str(api().inspect_image(image)["Id"])
+        self.image_digest = image_id(image)
         self.container, self.clean, self.volume = self._things.enter_context(owned("container", "container", "volume"))
         with contextlib.ExitStack() as undo:
             undo.callback(self.end)

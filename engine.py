@@ -101,6 +101,13 @@ def preflight(image: str = IMAGE) -> str:
     return digest
 
 
+@cache
+def image_id(image: str) -> str:
+    """The image's id, looked up once: all sandboxes of a process come from the same one. Raises SandboxError."""
+    with engine_call(f"find image {image}"):
+        return str(api().inspect_image(image)["Id"])
+
+
 def use_runtime(name: str | None) -> None:
     """Start every container that this process makes from now on under an OCI runtime (None: the engine's default).
 
