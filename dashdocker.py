@@ -19,14 +19,13 @@ import math
 import os
 import queue
 import secrets
-import shlex
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 import stage
 from engine import (
@@ -35,26 +34,30 @@ from engine import (
     IMAGE,
     Process,
     SandboxError,
+    Stream,
     api,
+    await_end,
     create,
     engine_call,
-    hang_up,
+    image_id,
     owned,
     preflight,
     reap,
-    remove,
     remove_all,
+    start,
     use_runtime,
     volume_mount,
 )
-from judge import CHECKER_PATH, Check, check, oom_kills, verify, verify_each
+from judge import CHECKER_PATH, Check, Judge, oom_kills, verify, verify_each
 from schema import HOME, BadInputError, Fixture, Step
-from tree import TreeEntry, archive_of, members_of, read_tree, tar_of, tree_of
+from tree import TreeEntry, archive_of, layers_of, members_of, read_tree, roots_archive, tar_of, tree_of
 from wrapper import (
     CHANNEL,
     ENTER,
+    INIT,
     KILL,
     LAY,
+    LOGIN,
     RAW_BYTES,
     READY,
     SAVE,
@@ -62,7 +65,8 @@ from wrapper import (
     WRAPPER_HASH,
     Output,
     Report,
-    laid,
+    lay_request,
+    login,
     request,
 )
 
@@ -101,8 +105,6 @@ case $1 in /*) path=$1 ;; *) path=./$1 ;; esac
 [ ! -e "$path" ] || [ -f "$path" ] || [ -d "$path" ] || exit {NO_FILE}
 mkdir -p "${{path%/*}}/" && cat >"$path"
 """
-LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
-         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -126,10 +128,11 @@ class Session:
         self._cwd, self._oom_kills = HOME, 0
         self._over = self._aliases = False
         self._channel: Process | None = None
+        self._pid_1: Stream | None = None
+        self._judge: Judge | None = None
         self._mark = ""
         self._things = contextlib.ExitStack()
-        with engine_call("find the image"):
-            self.image_digest = str(api().inspect_image(image)["Id"])
+        self.image_digest = image_id(image)
         self.container, self.clean, self.volume = self._things.enter_context(owned("container", "container", "volume"))
         with contextlib.ExitStack() as undo:
             undo.callback(self.end)
@@ -141,12 +144,43 @@ class Session:
     def furnish(
         self, fixtures: Sequence[Fixture], provider: tuple[str, str] | None, environment: Mapping[str, str]
     ) -> None:
-        """Lay the world's own files; `session()` has done it."""
-        _furnish(self.container, self._pid_1, fixtures=fixtures, provider=provider, environment=environment)
+        """Lay the world's own files; `session()` has done it.
+
+        PID 1 lays what is root's, the channel what is the operator's, before any process of the operator runs.
+        """
+        assert self._pid_1 is not None
+        assert self._channel is not None
+        with engine_call(f"lay the world of {self.container}"):
+            self._pid_1.send(_roots_files(provider, environment))
+            self._pid_1.flush(ENGINE_SECONDS)
+            if fixtures:
+                self._lay(self._channel, tree_of(fixtures))
+
+    def _lay(self, channel: Process, tree: list[TreeEntry]) -> None:
+        """Have the channel lay a tree in HOME."""
+        answer = Output(64)
+        nonce = secrets.token_hex(8)
+
+        def take(stream: int, data: bytes) -> bool:
+            answer.add(data)
+            return answer.total > len(nonce) and answer.kept().endswith(b"\0")
+
+        channel.send(lay_request(nonce, *layers_of(tree)))
+        channel.pump(take, time.monotonic() + ENGINE_SECONDS)
+        if answer.kept() != f"\0{nonce} 0\0".encode():
+            raise SandboxError(f"{self.container}: the fixtures could not be laid ({answer.text().strip()!r})")
 
     def end(self) -> None:
         """Remove everything; `session()` does it."""
         self._hang_up()
+        with contextlib.suppress(SandboxError), engine_call("end the session"):  # what stays is removed next
+            if self._pid_1 is not None:
+                self._pid_1.close()
+            if self._judge is not None:
+                self._judge.close()
+                await_end(self.clean)
+            if self._pid_1 is not None and not self._over:
+                await_end(self.container)
         self._things.close()
 
     def step(self, command: str, *, timeout_seconds: float = 30.0) -> Step:
@@ -201,8 +235,8 @@ class Session:
         self._hang_up()
         self._mark = secrets.token_hex(8)
         command = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "channel"]
-        start = f"{self._mark}\n".encode()
-        self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=start, hold=True)
+        first = f"{self._mark}\n".encode()
+        self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=first, hold=True)
 
     def _ended(self, channel: Process, report: Report, deadline: float) -> bool:
         """Read until the step is over; True when it is not at the deadline.
@@ -348,15 +382,26 @@ class Session:
         away in between, and no process that could change it is left when the checker starts. May be called again:
         the same state is checked anew. Raises SandboxError when the world died before it could be judged.
         """
-        if not self._over:
-            with engine_call(f"boot {self.clean}"):
+        with engine_call(f"check in {self.clean}"):
+            if self._judge is None:
                 mounts = [volume_mount(self.volume, HOME, read_only=True, lifetime=self.lifetime)]
-                command = ["/bin/busybox", "sleep", f"{self.lifetime:g}"]
-                create(self.clean, command, image=self.image_digest, mounts=mounts, lifetime=self.lifetime, checks=True)
-            self._require_alive()  # so the volume that the clean one mounted is the operator's
-            self._over = True
-            remove(self.container, "container")
-        return check(self.clean, checker, timeout_seconds)
+                self._judge = Judge(self.clean, image=self.image_digest, mounts=mounts, lifetime=self.lifetime)
+            if not self._over:
+                self._end_operator()
+                self._over = True
+            return self._judge.check(checker, timeout_seconds)
+
+    def _end_operator(self) -> None:
+        """End the operator's container, once it was alive: so the volume that another one mounted is the operator's."""
+        assert self._pid_1 is not None
+        said, last = Output(64), secrets.token_hex(8)
+        self._pid_1.send(f"{last}\n".encode())
+        with contextlib.suppress(ConnectionError):
+            self._pid_1.pump(said.take, time.monotonic() + ENGINE_SECONDS)
+        if said.kept() != f"{last}\n".encode():
+            raise SandboxError(f"{self.container} has ended")
+        self._hang_up()
+        await_end(self.container)
 
     def final_tree(self) -> list[TreeEntry]:
         """The world that was verified, read through the clean container."""
@@ -365,28 +410,22 @@ class Session:
         return read_tree(self.clean)
 
 
-def _boot(name: str, volume: str, image: str, lifetime: float) -> Any:
-    """Start an operator's container, ready for `_furnish`; the socket that its PID 1 reads comes back."""
+def _boot(name: str, volume: str, image: str, lifetime: float) -> Stream:
+    """Start an operator's container; its PID 1 waits for `_roots_files`."""
     with engine_call(f"boot {name}"):
         mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
-        command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL]
-        return create(name, command, image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+        command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL, INIT]
+        create(name, command, image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+        return start(name)
 
 
-def _furnish(
-    name: str, pid_1: Any, *,
-    fixtures: Sequence[Fixture], provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "",
-) -> None:  # fmt: skip
-    """Lay what a world has of its own: fixtures by the engine, what root owns by PID 1. Commands wait for it."""
-    login = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
-    login = f"cd {HOME}\nunset OLDPWD\n{login}PPID=$1\n"
-    files = [laid("login", login.encode(), 0o644), laid("script", script.encode(), 0o644)]
-    files += [laid(provider[0], provider[1].encode(), 0o755)] if provider else []
-    with engine_call(f"lay the world of {name}"):
-        if fixtures and not api().put_archive(name, HOME, archive_of(tree_of(fixtures))):
-            raise SandboxError(f"{name}: the engine did not take the fixtures")
-        getattr(pid_1, "_sock", pid_1).sendall(b"".join([*files, b"0 0 0\n"]))
-        hang_up(pid_1)
+def _roots_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:
+    """What PID 1 reads to lay the files of a world that are root's. Commands wait for it."""
+    files = {"/run/op/login": (login(environment), 0o644), "/run/op/script": (script.encode(), 0o644)}
+    if provider:
+        files[provider[0]] = (provider[1].encode(), 0o755)
+    archive = roots_archive(files)
+    return f"{len(archive)}\n".encode() + archive + b"0\n"
 
 
 class Pool:
@@ -505,8 +544,11 @@ def run(
     with owned("container", "volume") as (name, volume):
         lifetime = timeout_seconds + ENGINE_SECONDS
         pid_1 = _boot(name, volume, image, lifetime)
-        _furnish(name, pid_1, fixtures=fixtures, provider=None, environment={}, script=script)
         with engine_call(f"run in {name}"):
+            pid_1.send(_roots_files(None, {}, script))
+            pid_1.flush(ENGINE_SECONDS)
+            if fixtures and not api().put_archive(name, HOME, archive_of(tree_of(fixtures))):
+                raise SandboxError(f"{name}: the engine did not take the fixtures")
             if user != "operator":  # read here: what the engine says to a user that it cannot find gets lost at times
                 users = b"".join(content for _, content in members_of(tar_of(name, "/etc/passwd", RAW_BYTES)))
                 if not any(line.startswith(f"{user}:".encode()) for line in users.splitlines()):
@@ -520,6 +562,8 @@ def run(
             finally:
                 process.close()
             oom = code != 0 and oom_kills(name) > 0
+            pid_1.close()
+            await_end(name)
         if code is None:
             raise SandboxError(f"{name}: the engine lost the script")
         if code == 1 and streams[1].kept() == f"{lost}\n".encode():

@@ -7,6 +7,7 @@ Writes  nothing
 Needs   a Docker engine (DOCKER_HOST where it is not the default socket)
 
 Every container made here has no network, no capabilities, a read-only root, sized memory, processes and file systems.
+It ends when whoever booted it hangs up.
 Containers and volumes say by label who owns them and when they are overdue; `reap` removes those past their deadline
 and those whose owner, a process of this machine, is dead; never anyone else's.
 """
@@ -32,6 +33,7 @@ MEMORY_BYTES = 256 << 20
 HOME_BYTES, TMP_BYTES, FILE_BYTES = 64 << 20, 64 << 20, 64 << 20
 HOME_FILES = 16_384  # inodes
 ENGINE_SECONDS = 120.0  # an engine that takes longer to answer is dead
+END_SECONDS = 20.0  # for a container whose PID 1 was told to end
 
 
 class SandboxError(RuntimeError):
@@ -97,6 +99,13 @@ def preflight(image: str = IMAGE) -> str:
             ) from error
         raise BadInputError(f"no Docker engine answers at {where}; start one, or run `sh runs/engine.sh`") from error
     return digest
+
+
+@cache
+def image_id(image: str) -> str:
+    """The image's id, looked up once: all sandboxes of a process come from the same one. Raises SandboxError."""
+    with engine_call(f"find image {image}"):
+        return str(api().inspect_image(image)["Id"])
 
 
 def use_runtime(name: str | None) -> None:
@@ -198,11 +207,23 @@ def remove(name: str, kind: str) -> None:
     raise SandboxError(f"remove {kind} {name}: still there")
 
 
-def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> Any:
-    """Create and start a container under full containment; with `checks`, one that can read every mode.
+def await_end(name: str) -> None:
+    """Wait until a container whose PID 1 ends by itself is gone; one that stays is removed by force."""
+    import docker
+    import requests
 
-    Without `checks` its PID 1 reads what is sent to the socket that comes back, until that is hung up.
-    """
+    try:
+        with contextlib.suppress(docker.errors.NotFound):
+            if api().wait(name, timeout=END_SECONDS, condition="removed").get("Error"):
+                remove(name, "container")
+    except (docker.errors.APIError, requests.exceptions.RequestException):
+        remove(name, "container")
+    with _live_lock:
+        _live.discard(name)
+
+
+def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> None:
+    """Create a container under full containment; with `checks`, one that can read every mode."""
     import docker
 
     tmpfs = {"/tmp": f"rw,nosuid,nodev,exec,size={TMP_BYTES},nr_inodes=8192,mode=1777"}
@@ -231,10 +252,18 @@ def create(name: str, command: list[str], *, image: str, mounts: list[Any], life
     )
     api().create_container(
         image, command, name=name, hostname="sandbox", user="0:0", working_dir="/", labels=_labels(lifetime),
-        network_disabled=True, host_config=host, stdin_open=not checks,
+        network_disabled=True, host_config=host, stdin_open=True,
     )  # fmt: skip
-    stream = None if checks else api().attach_socket(name, params={"stdin": 1, "stream": 1})
-    api().start(name)
+
+
+def start(name: str) -> "Stream":
+    """Start a container; its PID 1's input ends when what comes back is hung up or this process is gone."""
+    stream = Stream(api().attach_socket(name, params={"stdin": 1, "stdout": 1, "stream": 1}), hold=True)
+    try:
+        api().start(name)
+    except BaseException:
+        stream.close()
+        raise
     return stream
 
 
@@ -265,7 +294,9 @@ def owned(*kinds: str) -> Iterator[list[str]]:
         yield list(named)
     finally:
         failed = None
-        for name, kind in sorted(named.items(), key=lambda item: item[1]):
+        with _live_lock:
+            left = [(kind, name) for name, kind in named.items() if name in _live]
+        for kind, name in sorted(left):
             try:
                 remove(name, kind)
             except SandboxError as error:
@@ -276,18 +307,15 @@ def owned(*kinds: str) -> Iterator[list[str]]:
             print(f"{failed}; `python dashdocker.py reap` will remove it", file=sys.stderr)
 
 
-class Process:
-    """One process in a container, its input fed and its output read over the engine's connection.
+class Stream:
+    """A connection that the engine has handed over to a process: input is fed, output comes in frames.
 
-    Its input ends after `stdin`, unless it is held open for `send`.
+    The input ends after `stdin`, unless it is held open for `send`.
     """
 
-    def __init__(
-        self, container: str, command: list[str], *, user: str, workdir: str, stdin: bytes = b"", hold: bool = False
-    ) -> None:
-        self.id = api().exec_create(container, command, stdin=True, user=user, workdir=workdir)["Id"]
-        self.stream = api().exec_start(self.id, socket=True)
-        self.socket: socket.socket = getattr(self.stream, "_sock", self.stream)
+    def __init__(self, stream: Any, *, stdin: bytes = b"", hold: bool = False) -> None:
+        self.stream = stream
+        self.socket: socket.socket = getattr(stream, "_sock", stream)
         self.socket.setblocking(False)
         self.pending, self.hold, self.fed = memoryview(stdin), hold, hold and not stdin
         self.buffer = bytearray()
@@ -295,6 +323,15 @@ class Process:
     def send(self, data: bytes) -> None:
         """Add to the input of a process whose input is held open; `pump` writes it."""
         self.pending, self.fed = memoryview(bytes(self.pending) + data), False
+
+    def flush(self, seconds: float) -> None:
+        """Write what was added, all of it."""
+        self.socket.settimeout(seconds)
+        try:
+            self.socket.sendall(self.pending)
+        finally:
+            self.socket.setblocking(False)
+        self.pending, self.fed = memoryview(b""), True
 
     def pump(self, take: Callable[[int, bytes], bool], deadline: float) -> bool | None:
         """Write what is left of stdin and hand each piece of output (stream 1 or 2) to `take`.
@@ -333,6 +370,24 @@ class Process:
         del self.buffer[:start]
         return done
 
+    def close(self) -> None:
+        """Hang up: the process's input ends; an exec goes on."""
+        with contextlib.suppress(OSError):  # the other side was first
+            self.socket.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(ValueError):  # the response complains that its socket is closed, which was the aim
+            self.stream.close()
+            self.stream._response.close()
+
+
+class Process(Stream):
+    """One process in a container beside its PID 1."""
+
+    def __init__(
+        self, container: str, command: list[str], *, user: str, workdir: str, stdin: bytes = b"", hold: bool = False
+    ) -> None:
+        self.id = api().exec_create(container, command, stdin=True, user=user, workdir=workdir)["Id"]
+        super().__init__(api().exec_start(self.id, socket=True), stdin=stdin, hold=hold)
+
     def ended(self) -> bool:
         """True when the engine says that it does not run."""
         return not api().exec_inspect(self.id)["Running"]
@@ -347,14 +402,3 @@ class Process:
             time.sleep(wait)
             wait = min(2 * wait, 0.05)
         return None
-
-    def close(self) -> None:
-        """Hang up; the process goes on."""
-        hang_up(self.stream)
-
-
-def hang_up(stream: Any) -> None:
-    """Close a connection that was taken over for a stream."""
-    with contextlib.suppress(ValueError):  # the response complains that its socket is closed, which was the aim
-        stream.close()
-        stream._response.close()

@@ -8,13 +8,25 @@ Needs   a Docker engine and the image sekft-dash
 """
 
 import math
-import re
 import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from engine import ENGINE_SECONDS, IMAGE, Process, SandboxError, create, engine_call, owned, volume_mount
+from engine import (
+    END_SECONDS,
+    ENGINE_SECONDS,
+    IMAGE,
+    Process,
+    SandboxError,
+    await_end,
+    create,
+    engine_call,
+    owned,
+    start,
+    volume_mount,
+)
 from schema import HOME
 from tree import TreeEntry, archive_of
 from wrapper import Output
@@ -52,21 +64,37 @@ def oom_kills(container: str) -> int:
     return int(words[2]) if words[1:2] == [b"oom_kill"] else 0
 
 
-def check(container: str, checker: str, timeout_seconds: float) -> Check:
-    """Run a checker in a clean container, as a user that every mode lets in, under a fixed environment."""
-    variables = [f"PATH={CHECKER_PATH}", f"HOME={HOME}"]
-    command = ["/usr/bin/env", "-i", *variables, "/usr/bin/dash", "-c", JUDGE, "judge", checker]
-    out = Output(1 << 16)
-    with engine_call(f"check in {container}"):
-        process = Process(container, command, user="0:0", workdir=HOME)
-        try:
-            ended = process.pump(out.take, time.monotonic() + timeout_seconds)
-            code = process.exit_code() if ended is not None else None
-        finally:
-            process.close()
-        if code is None or code > 125:
-            oom_kills(container)  # a container that died is no checker that failed
-    return _judged(code, out.text(), timeout_seconds)
+class Judge:
+    """A clean container, whose PID 1 runs one checker after another. The container is the caller's to remove."""
+
+    def __init__(self, name: str, *, image: str, mounts: list[Any], lifetime: float) -> None:
+        command = ["/usr/bin/dash", "-c", COURT, "court", f"{lifetime:g}", CHECKER_PATH, HOME, JUDGE]
+        self.name = name
+        create(name, command, image=image, mounts=mounts, lifetime=lifetime, checks=True)
+        self.stream = start(name)
+
+    def check(self, checker: str, timeout_seconds: float, tree: Sequence[TreeEntry] | None = None) -> Check:
+        """Run a checker as a user that every mode lets in, under a fixed environment; on a tree laid before, if given.
+
+        Whatever an earlier one has left, running or in files, is gone before. Raises SandboxError.
+        """
+        archive, text = b"" if tree is None else archive_of(tree), checker.encode(errors="surrogateescape")
+        limit = math.ceil(timeout_seconds)
+        answer = Answer(nonce := secrets.token_hex(8))
+        self.stream.send(f"{nonce} {limit} {len(text)} {len(archive)}\n".encode() + text + archive)
+        began = time.monotonic()
+        ended = self.stream.pump(answer.take, began + limit + (ENGINE_SECONDS if archive else END_SECONDS))
+        late = time.monotonic() - began >= timeout_seconds
+        if ended is False:
+            raise SandboxError(f"{self.name} has ended")
+        if answer.code == b"unlaid":
+            raise SandboxError(f"{self.name} could not lay a tree")
+        code = None if answer.code is None or (answer.code == b"137" and late) else int(answer.code)
+        return _judged(code, answer.output.text(), timeout_seconds)
+
+    def close(self) -> None:
+        """Hang up: the container ends."""
+        self.stream.close()
 
 
 def verify(tree: Sequence[TreeEntry], checker: str, *, timeout_seconds: float = 30.0, image: str = IMAGE) -> Check:
@@ -83,35 +111,17 @@ def verify_each(
     and contents are the tree's; all is root's, as there is no capability to give it away: a checker that looks at
     owners finds another one than in `Session.verify`. Raises SandboxError.
     """
-    limit = math.ceil(timeout_seconds)
-    lifetime = len(trees) * (limit + 5) + ENGINE_SECONDS
-    nonce = secrets.token_hex(8)
-    archives = [archive_of(tree) for tree in trees]
-    asked = b"".join(f"{nonce} {len(archive)}\n".encode() + archive for archive in archives)
-    command = ["/usr/bin/env", "-i", "/usr/bin/dash", "-c", EACH, "each", checker, str(limit), CHECKER_PATH, HOME]
-    command.append(JUDGE)
-    said = bytearray()
-
-    def take(stream: int, chunk: bytes) -> bool:
-        said.extend(chunk)
-        return False
-
+    lifetime = len(trees) * (math.ceil(timeout_seconds) + 5) + ENGINE_SECONDS
     with owned("container", "volume") as (name, volume), engine_call(f"check in {name}"):
         mounts = [
             volume_mount(volume, HOME, read_only=True, lifetime=lifetime),
             volume_mount(volume, "/run/operator", read_only=False, lifetime=lifetime),
         ]
-        sleep = ["/bin/busybox", "sleep", f"{lifetime:g}"]
-        create(name, sleep, image=image, mounts=mounts, lifetime=lifetime, checks=True)
-        process = Process(name, command, user="0:0", workdir=HOME, stdin=asked)
-        try:
-            process.pump(take, time.monotonic() + lifetime)
-        finally:
-            process.close()
-    answers = re.findall(rb"(.*?)\x00%s (\w+)\x00" % nonce.encode(), said, flags=re.DOTALL)
-    if len(answers) != len(trees) or any(code == b"unlaid" for _, code in answers):
-        raise SandboxError(f"{name} laid and checked {len(answers)} trees of {len(trees)}: {bytes(said[-500:])!r}")
-    return [_judged(int(code), output.decode(errors="replace"), timeout_seconds) for output, code in answers]
+        judge = Judge(name, image=image, mounts=mounts, lifetime=lifetime)
+        checks = [judge.check(checker, timeout_seconds, tree) for tree in trees]
+        judge.close()
+        await_end(name)
+    return checks
 
 
 def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
@@ -119,9 +129,7 @@ def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
     if code is None:
         return Check(None, None, output, f"the checker ran past {timeout_seconds:g} s")
     if code > 125:
-        why = (
-            f" (something was killed, for memory perhaps, or it ran past {timeout_seconds:g} s)" if code == 137 else ""
-        )
+        why = " (something was killed, for memory perhaps)" if code == 137 else ""
         return Check(None, code, output, f"the checker ended with {code}{why}")
     return Check(code == 0, code, output)
 
@@ -147,19 +155,53 @@ code=$?
 [ "$(kills)" = "$before" ] || code=137
 exit "$code"
 """
-# One tree after the other: a line with a nonce and the size of a tar, then the tar. Answers with at most 2048 bytes of
-# what the checker said, the nonce and the exit code. `read` takes no byte more than its line.
-EACH = r"""exec 2>/dev/null
-while read -r nonce size; do
+# PID 1 of a clean container. A line says nonce, time limit, and the sizes of the checker and of a tar to lay before (or
+# 0); then these. Said with the nonce, before and after what the checker prints: that it begins, and its exit code.
+# While it waits for a line, its lifetime runs; a checker can neither end it nor leave anything to the next one.
+COURT = r"""exec 2>/dev/null
+while
+    trap exit TERM
+    { /bin/busybox sleep "$1"; kill 1; } >/dev/null &
+    read -r nonce limit size tar
+do
+    trap - TERM
     kill -9 -1
-    /bin/busybox find /run/operator /tmp -mindepth 1 -maxdepth 1 -exec /bin/busybox rm -rf {} +
-    code=unlaid
-    if /bin/busybox dd bs="$size" count=1 iflag=fullblock | /bin/busybox tar -x -o -C /run/operator; then
-        /bin/busybox timeout -s KILL "$2" /usr/bin/env -i PATH="$3" HOME="$4" \
-            /usr/bin/dash -c "$5" judge "$1" </dev/null >/tmp/said
+    checker=$(/bin/busybox dd bs="$size" count=1 iflag=fullblock; echo .)
+    [ -z "$used" ] || /bin/busybox find /run/operator /tmp -mindepth 1 -maxdepth 1 -exec /bin/busybox rm -rf {} +
+    used=1 code=
+    [ "$tar" = 0 ] || /bin/busybox dd bs="$tar" count=1 iflag=fullblock | /bin/busybox tar -x -o -C /run/operator ||
+        code=unlaid
+    printf '\000%s\000' "$nonce"
+    [ -n "$code" ] || {
+        (cd "$3" && exec /bin/busybox timeout -s KILL "$limit" /usr/bin/env -i PATH="$2" HOME="$3" \
+            /usr/bin/dash -c "$4" judge "${checker%.}" </dev/null)
         code=$?
-        /bin/busybox head -c 2048 /tmp/said
-    fi
+    }
     printf '\000%s %s\000' "$nonce" "$code"
 done
 """
+
+
+class Answer:
+    """Takes a judge's stream apart: what one checker printed, and its exit code once it has ended."""
+
+    def __init__(self, nonce: str) -> None:
+        self.begin, self.end = f"\0{nonce}\0".encode(), f"\0{nonce} ".encode()
+        self.output = Output(1 << 16)
+        self.code: bytes | None = None
+        self.begun, self.pending = False, b""
+
+    def take(self, stream: int, data: bytes) -> bool:
+        """Add a piece of the stream; True when the checker has ended."""
+        self.pending += data
+        if not self.begun:  # what an earlier checker left running may still have printed before
+            _, found, rest = self.pending.partition(self.begin)
+            self.begun, self.pending = bool(found), rest if found else self.pending[-len(self.begin) :]
+        printed, found, rest = self.pending.partition(self.end)
+        if found and b"\0" in rest:
+            self.output.add(printed)
+            self.code = rest.partition(b"\0")[0]
+        elif self.begun and not found:
+            self.output.add(self.pending[: -len(self.end)])
+            self.pending = self.pending[-len(self.end) :]
+        return self.code is not None

@@ -1,6 +1,6 @@
 """Read a world out of a container as a tree, and make the tar that lays one.
 
-    from tree import TreeEntry, archive_of, read_tree, tree_of
+    from tree import TreeEntry, archive_of, layers_of, read_tree, tree_of
 
 Reads   nothing
 Writes  nothing
@@ -11,9 +11,10 @@ A tar from a sandbox is hostile input: it is read in memory, up to a limit; noth
 
 import contextlib
 import io
+import shlex
 import tarfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -94,10 +95,45 @@ def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
 
 def archive_of(tree: Sequence[TreeEntry]) -> bytes:
     """The tree as a tar for HOME, owned by the operator, every time at the epoch."""
+    return _tar(sorted(tree, key=lambda entry: entry.path))
+
+
+def layers_of(tree: Sequence[TreeEntry]) -> tuple[bytes, bytes]:
+    """A tar and commands to run after it, which lay the tree without root's rights, whatever its modes and times.
+
+    A directory comes a second time, after what is in it, for its time; one that its owner cannot write to stays open
+    until the commands close it, the deepest first. They also set the times of symlinks, which tar does not.
+    """
+    entries = sorted(tree, key=lambda entry: entry.path)
+    folders = [entry for entry in reversed(entries) if entry.type == "dir"]
+    closed = [entry for entry in folders if entry.mode & 0o700 != 0o700]
+    opened = [replace(entry, mode=entry.mode | 0o700) if entry in closed else entry for entry in entries]
+    links = [entry for entry in entries if entry.type == "symlink"]
+    if not closed and not links:
+        return _tar([*opened, *folders]), b""
+    names = [shlex.quote(entry.path) for entry in [*links, *folders]]
+    commands = [f"/bin/busybox touch -h -d @0 {' '.join(names[at : at + 50])}" for at in range(0, len(names), 50)]
+    commands += [f"/bin/busybox chmod {entry.mode:o} {shlex.quote(entry.path)}" for entry in closed]
+    return _tar(opened), "\n".join(commands).encode(errors="surrogateescape")
+
+
+def roots_archive(files: Mapping[str, tuple[bytes, int]]) -> bytes:
+    """Files of root's own, by absolute path with content and mode, as a tar for /."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for path, (content, mode) in files.items():
+            member = tarfile.TarInfo(path.lstrip("/"))
+            member.mode, member.size = mode, len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def _tar(entries: Sequence[TreeEntry]) -> bytes:
+    """Entries below HOME in the order given."""
     types = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "other": tarfile.FIFOTYPE}
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as tar:
-        for entry in sorted(tree, key=lambda entry: entry.path):
+        for entry in entries:
             if ".." in PurePosixPath(entry.path).parts:
                 raise ValueError(f"{entry.path}: not a path below {HOME}")
             member = tarfile.TarInfo(str(PurePosixPath(entry.path).relative_to(HOME)))

@@ -11,7 +11,10 @@ Lost: functions, traps, descriptors, jobs' names. The text reaches the shell on 
 that it reads: it is in no argv, in no file, and the shell's own error messages show nothing around it.
 """
 
-from schema import sha256
+import shlex
+from collections.abc import Mapping
+
+from schema import HOME, sha256
 
 RAW_BYTES = 1 << 20  # of a step's output that are kept: first and last half
 READ_BYTES = 8192  # of text that the shell's own `read` takes, byte by byte, sooner than another program starts
@@ -19,22 +22,31 @@ SEEN_BYTES = 4096  # of a step's output that the operator sees: first and last h
 
 # PID 1 of an operator's container, root without capabilities: what it writes and what it is the operator can neither
 # change nor signal. Its arguments are files to write; they are gone from its command line before a step starts. More
-# files come on its input, each after a line with size, mode and path; a size of 0 ends them.
+# come on its input, each time a line with the size of a tar before it; a size of 0 ends them. Then it waits for one
+# more line, which it repeats as a sign of life, or for the end of its input or of its lifetime, and ends, and with it
+# the container.
 LAY = r"""umask 022; cd /run/op || exit 1
 printf %s "$2" >channel; printf %s "$3" >enter; printf %s "$4" >save; printf %s "$5" >kill
-ln -s /proc/self/fd/3 sh; printf ': >ready; sleep "$1" & wait' >init
-while read -r size mode path && [ "$size" != 0 ]; do
-    /bin/busybox dd bs="$size" count=1 iflag=fullblock of="$path" 2>/dev/null
-    /bin/busybox chmod "$mode" "$path"
+ln -s /proc/self/fd/3 sh; printf %s "$6" >init
+while read -r size && [ "$size" != 0 ]; do
+    /bin/busybox dd bs="$size" count=1 iflag=fullblock 2>/dev/null | /bin/busybox tar -x -o -C / || exit
 done
 [ "$size" = 0 ] || exit
-exec /usr/bin/dash init "$1" </dev/null
+exec /usr/bin/dash init "$1" 3<&0 </dev/null
+"""
+INIT = r"""sleep "$1" & lifetime=$!
+{ read -r last <&3 && printf '%s\n' "$last"; kill $lifetime; } &
+: >ready
+exec 3<&-
+wait $lifetime
 """
 # Runs one step after another as the operator, for as long as a session lasts. Its first line is the end mark of the
 # first step; then, for each, a line says nonce, the end mark of the step after it, how long the text is (in lines where
-# the shell's own `read` can take it, else 0; in bytes) and whether a heredoc may be open; the text follows. An inner
-# shell in a session of its own runs it (named `sh`, so that is how its errors begin). All that a step needs is started
-# ahead, before its line comes. What it prints goes through a pipe of its own and a relay, so that the operator's
+# the shell's own `read` can take it, else 0; in bytes) and whether a heredoc may be open; the text follows. Before the
+# first step, a line with `lay` for the mark brings a tar for HOME and commands to run there after it (their sizes are
+# the last two words), answered by nonce and exit code. An inner shell in a session of its own runs a step's text (named
+# `sh`, so that is how its errors begin). All that a step needs is started ahead, before its line comes. What it prints
+# goes through a pipe of its own and a relay, so that the operator's
 # processes never hold the channel; they can neither look into one that does (its program file may be executed but not
 # read, which makes it non-dumpable) nor, once the relay is killed and a sink has its place, add to a later step.
 # Said with the nonce, before: the id from which the step's sessions count, and the channel's own session; after: exit
@@ -42,9 +54,20 @@ exec /usr/bin/dash init "$1" </dev/null
 # OOM kills, cwd. Said through the relay, after all that the step printed: the end mark. A heredoc is open when dash's
 # own parser accepts the text, and still accepts it with a stray `)` on a line of its own behind it.
 CHANNEL = r"""exec 2>/dev/null 6>&1
-until [ -e ready ]; do :; done
+take() { /usr/libexec/busybox dd bs="$1" count=1 iflag=fullblock; }
+lay() {
+    umask 0
+    cd /home/operator || return
+    take "$1" | /usr/libexec/busybox tar -x -o || return
+    [ "$2" = 0 ] || take "$2" | /usr/libexec/dash -e
+}
 feed() {
-    read -r nonce mark lines bytes heredoc || return
+    while read -r nonce mark lines bytes heredoc && [ "$mark" = lay ]; do
+        (lay "$bytes" "$heredoc" >/dev/null 4>&- 6>&-)
+        printf '\000%s %s\000' "$nonce" "$?" >&6
+    done
+    [ -n "$heredoc" ] || return
+    until [ -e ready ]; do :; done
     echo "nonce=$nonce next=$mark" >&4
     [ -z "$relay" ] || kill -KILL "$relay"
     echo 1 >|/run/operator/saved
@@ -173,8 +196,10 @@ while [ $pass -lt 40 ]; do
 done 2>/dev/null
 kill -KILL -1
 """
-WRAPPER = "\n".join([LAY, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
+WRAPPER = "\n".join([LAY, INIT, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
 WRAPPER_HASH = sha256(WRAPPER.encode())
+LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
+         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
 READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying files when a command comes
 
 
@@ -185,9 +210,15 @@ def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
     return f"{nonce} {mark} {lines} {len(text)} {int('<<' in command)}\n".encode() + text + b"\n"[:lines]
 
 
-def laid(path: str, content: bytes, mode: int) -> bytes:
-    """What PID 1 reads to lay one file; without content nothing is laid."""
-    return f"{len(content)} {mode:o} {path}\n".encode() + content if content else b""
+def login(environment: Mapping[str, str]) -> bytes:
+    """What the first step begins with: the login environment, with more variables."""
+    lines = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
+    return f"cd {HOME}\nunset OLDPWD\n{lines}PPID=$1\n".encode()
+
+
+def lay_request(nonce: str, archive: bytes, commands: bytes) -> bytes:
+    """What the channel reads to lay a tar in HOME and to run commands there after it."""
+    return f"{nonce} lay 0 {len(archive)} {len(commands)}\n".encode() + archive + commands
 
 
 class Output:

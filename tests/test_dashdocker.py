@@ -58,6 +58,23 @@ def test_fixtures_arrive_with_every_mode_and_byte_and_are_read_back_the_same() -
 
 
 @docker_needed
+def test_fixtures_of_every_mode_are_laid_in_directories_of_every_mode_at_the_epoch() -> None:
+    world = [Fixture(path=f"{HOME}/f{mode:03o}", text=f"{mode}", mode=mode) for mode in range(0o1000)]
+    for mode in range(0, 0o1000, 9):
+        world += [
+            Fixture(path=f"{HOME}/d{mode:03o}", type="dir", mode=mode),
+            Fixture(path=f"{HOME}/d{mode:03o}/a/d", type="dir", mode=mode),
+            Fixture(path=f"{HOME}/d{mode:03o}/a/d/'\"$x\nin", text="in", mode=mode),
+        ]
+    out = [Fixture(path=f"{HOME}/d555/a/d/up", type="symlink", target="../../../..")]
+    for fixtures in (world, world + out):
+        with session(fixtures) as shell:
+            assert shell.snapshot() == tree_of(fixtures)
+            times = "find . -mindepth 1 -exec stat -c '%U %Y' {} + | sort | uniq -c"
+            assert shell.verify(times).output.split() == [str(len(tree_of(fixtures))), "operator", "0"]
+
+
+@docker_needed
 def test_modes_000_to_777_and_contents_reach_the_verifier_unchanged() -> None:
     with session([]) as shell:
         loop = "for a in 0 1 2 3 4 5 6 7; do for b in 0 1 2 3 4 5 6 7; do for c in 0 1 2 3 4 5 6 7"
@@ -182,6 +199,44 @@ def test_nothing_is_left_when_booting_fails() -> None:
     with pytest.raises(SandboxError), session(file_and_parent):
         pass
     assert names_of(engine.RUN) == []
+
+
+@docker_needed
+def test_sandboxes_end_at_once_when_their_process_is_killed() -> None:
+    code = "import time, dashdocker\nwith dashdocker.session([]) as shell:\n"
+    code += "    shell.step('sleep 99 &'); print(shell.container, flush=True); time.sleep(99)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        assert api().inspect_container(name)["State"]["Running"]
+        process.kill()
+    deadline = time.monotonic() + 20
+    while api().containers(all=True, filters={"name": name}) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert api().containers(all=True, filters={"name": name}) == []
+    assert engine.reap() >= 1, "the volume is left, and reaped"
+
+
+@docker_needed
+def test_a_checker_can_end_no_judge_and_leaves_nothing_to_the_next_one() -> None:
+    with session([Fixture(path=f"{HOME}/a", text="1")]) as shell:
+        assert shell.verify("sleep 9", timeout_seconds=0.5).error == "the checker ran past 0.5 s"
+        left = "touch /tmp/left; (while :; do touch /tmp/late; done) & kill 1; kill -9 1; exit 3"
+        assert shell.verify(left).exit_code == 3
+        assert shell.verify("cat; ls /tmp; exit 4").output == ""
+        assert shell.verify("kill -9 $$").exit_code == 137
+        flood = shell.verify("head -c 9000000 /dev/zero; echo; printf '\\000%s 0\\000' x; exit 5")
+        assert (flood.passed, flood.exit_code) == (False, 5)
+        assert shell.verify(f'# {"x" * 100_000}\n[ "$(cat a)" = 1 ]').passed
+
+
+@docker_needed
+def test_a_judge_that_dies_is_no_verdict() -> None:
+    with session([]) as shell:
+        shell.verify("true")
+        threading.Timer(0.5, lambda: engine.api().remove_container(shell.clean, force=True)).start()
+        with pytest.raises(SandboxError, match="has ended"):
+            shell.verify("sleep 20")
 
 
 @docker_needed
@@ -360,6 +415,22 @@ def test_a_pool_hands_each_sandbox_out_once_and_leaves_none() -> None:
     assert len(set(used)) == 5
     assert api().containers(all=True, filters={"label": f"sekft.run={RUN}"}) == []
     assert not pool.full()
+
+
+@docker_needed
+def test_a_sandbox_that_waits_in_a_pool_uses_no_processor_time() -> None:
+    with Pool(1, most=1) as pool:
+        while not pool.full():
+            time.sleep(0.05)
+        (name,) = [found["Id"] for found in api().containers(filters={"label": f"sekft.run={RUN}"})]
+
+        def used() -> int:
+            return int(api().stats(name, stream=False, one_shot=True)["cpu_stats"]["cpu_usage"]["total_usage"])
+
+        time.sleep(0.5)
+        before = used()
+        time.sleep(1)
+        assert used() - before < 50_000_000  # nanoseconds
 
 
 def test_whatever_inherits_the_channel_can_be_executed_but_not_read() -> None:
