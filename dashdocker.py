@@ -29,46 +29,16 @@ from typing import Literal
 
 import stage
 from engine import (
-    ENGINE_SECONDS,
-    FILE_BYTES,
-    IMAGE,
-    Process,
-    SandboxError,
-    Stream,
-    api,
-    await_end,
-    create,
-    engine_call,
-    image_id,
-    owned,
-    preflight,
-    reap,
-    remove_all,
-    start,
-    use_runtime,
-    volume_mount,
-)
+    ENGINE_SECONDS, FILE_BYTES, IMAGE, Process, SandboxError, Stream, api, await_end, create, engine_call, image_id, owned,
+    preflight, reap, remove_all, start, use_runtime, volume_mount,
+)  # fmt: skip
 from judge import CHECKER_PATH, Check, Judge, oom_kills, verify, verify_each
 from schema import HOME, BadInputError, Fixture, Step
 from tree import TreeEntry, archive_of, layers_of, members_of, read_tree, roots_archive, tar_of, tree_of
 from wrapper import (
-    CHANNEL,
-    ENTER,
-    INIT,
-    KILL,
-    LAY,
-    LOGIN,
-    RAW_BYTES,
-    READY,
-    SAVE,
-    WRAPPER,
-    WRAPPER_HASH,
-    Output,
-    Report,
-    lay_request,
-    login,
-    request,
-)
+    CHANNEL, ENTER, INIT, KILL, LAY, LOGIN, RAW_BYTES, READY, SAVE, WRAPPER, WRAPPER_HASH, Output, Report, lay_request,
+    login, request,
+)  # fmt: skip
 
 __all__ = [
     "IMAGE",
