@@ -29,16 +29,41 @@ from typing import Literal
 
 import stage
 from engine import (
-    ENGINE_SECONDS, FILE_BYTES, IMAGE, Process, SandboxError, Stream, api, await_end, create, engine_call, image_id, owned,
-    preflight, reap, remove_all, start, use_runtime, volume_mount,
-)  # fmt: skip
+    ENGINE_SECONDS,
+    FILE_BYTES,
+    IMAGE,
+    Process,
+    SandboxError,
+    Stream,
+    api,
+    await_end,
+    create,
+    engine_call,
+    image_id,
+    owned,
+    preflight,
+    reap,
+    remove_all,
+    start,
+    use_runtime,
+    volume_mount,
+)
 from judge import CHECKER_PATH, Check, Judge, oom_kills, verify, verify_each
 from schema import HOME, BadInputError, Fixture, Step
 from tree import TreeEntry, archive_of, layers_of, members_of, read_tree, roots_archive, tar_of, tree_of
 from wrapper import (
-    CHANNEL, ENTER, INIT, KILL, LAY, LOGIN, RAW_BYTES, READY, SAVE, WRAPPER, WRAPPER_HASH, Output, Report, lay_request,
-    login, request,
-)  # fmt: skip
+    LOGIN,
+    RAW_BYTES,
+    READY,
+    WRAPPER,
+    WRAPPER_HASH,
+    Output,
+    Report,
+    lay_request,
+    login,
+    pid_1,
+    request,
+)
 
 __all__ = [
     "IMAGE",
@@ -384,8 +409,7 @@ def _boot(name: str, volume: str, image: str, lifetime: float) -> Stream:
     """Start an operator's container; its PID 1 waits for `_roots_files`."""
     with engine_call(f"boot {name}"):
         mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
-        command = ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime:g}", CHANNEL, ENTER, SAVE, KILL, INIT]
-        create(name, command, image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+        create(name, pid_1(lifetime), image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
         return start(name)
 
 

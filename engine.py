@@ -259,11 +259,10 @@ def create(name: str, command: list[str], *, image: str, mounts: list[Any], life
 def start(name: str) -> "Stream":
     """Start a container; its PID 1's input ends when what comes back is hung up or this process is gone."""
     stream = Stream(api().attach_socket(name, params={"stdin": 1, "stdout": 1, "stream": 1}), hold=True)
-    try:
+    with contextlib.ExitStack() as failed:
+        failed.callback(stream.close)
         api().start(name)
-    except BaseException:
-        stream.close()
-        raise
+        failed.pop_all()
     return stream
 
 

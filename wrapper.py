@@ -203,6 +203,11 @@ LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin
 READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying files when a command comes
 
 
+def pid_1(lifetime_seconds: float) -> list[str]:
+    """The command of PID 1 of an operator's container."""
+    return ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime_seconds:g}", CHANNEL, ENTER, SAVE, KILL, INIT]
+
+
 def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
     """What the channel reads for one step: its own line, then the text that the inner shell runs."""
     text = (PREAMBLE_ALIASES if aliases else PREAMBLE).encode() + command.encode(errors="surrogateescape")
