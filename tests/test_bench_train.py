@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SHAPE = {
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
-    "num_hidden_layers": 2, "vocab_size": 2560,
+    "num_hidden_layers": 2, "vocab_size": 4096,
 }  # fmt: skip
 
 

