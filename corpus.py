@@ -30,6 +30,7 @@ from templates.words import CALLED, CALLS
 from templates.world import Names, Unit, fixture, quote
 
 PROMPT = Message(role="user", content="$ ")
+UNLISTED = 0.15  # share of file names that are not made of listed words
 
 
 @dataclass(frozen=True)
@@ -140,12 +141,25 @@ def program(rng: random.Random, names: Names) -> str:
     return rng.choice(["-", "-", "_", "_", ""]).join(parts)
 
 
+class MixedNames(Names):
+    """Names of worlds as the scenarios have them, and now and then one that no list holds: syllables or capitals."""
+
+    def stem(self, *, plain: bool = False) -> str:
+        """A fresh name without extension."""
+        if self.rng.random() >= UNLISTED:
+            return super().stem(plain=plain)
+        listed, fresh = self.word(), syllables(self.rng)
+        return self.pick(
+            [fresh, fresh.capitalize(), fresh.upper(), listed.upper(), listed.capitalize(), f"{listed}-{fresh}"]
+        )
+
+
 # --- work: the archetypes' instructions and their commands ---------------------------------------------------------
 
 
 def work(rng: random.Random, archetypes: list[str] | None = None) -> Document:
     """Instructions of one to three archetypes, given in one of several ways, and the commands that carry them out."""
-    names = Names(rng, awkward=rng.random() < 0.3)
+    names = MixedNames(rng, awkward=rng.random() < 0.3)
     chosen = archetypes or rng.choices(
         [a for a in ARCHETYPES if a in templates.SHAPES], k=rng.choice([1, 2, 2, 3, 3, 4, 5, 6])
     )
@@ -313,7 +327,7 @@ def stroll(rng: random.Random, world: World, count: int) -> list[Step]:
 
 def tour(rng: random.Random) -> Document:
     """A world looked at without any instruction: listings, contents, counts, the environment."""
-    names = Names(rng, awkward=rng.random() < 0.3)
+    names = MixedNames(rng, awkward=rng.random() < 0.3)
     world = random_world(rng, names)
     steps = stroll(rng, world, rng.randint(2, 8)) + facts(rng, names)
     if rng.random() < 0.5:
@@ -385,11 +399,11 @@ def mistakes(rng: random.Random, names: Names) -> list[Step]:
 
 @dataclass(frozen=True)
 class Manual:
-    """How a made-up program is asked: the call that names its keys, the call for one key, its usage lines."""
+    """How a made-up program is asked: the call that names its keys, the call for one key, and how that is found out."""
 
     keys_call: str
     key_call: str
-    usage: list[str]
+    looks: list[Step]
 
 
 def manual(name: str, noun: str, key: str, rng: random.Random, names: Names) -> Manual:
@@ -410,8 +424,21 @@ def manual(name: str, noun: str, key: str, rng: random.Random, names: Names) -> 
     first = rng.choice(["every {} it has", "which {}s are known", "names each {}", "the {}s, one per line"]).format(key)
     second = rng.choice(["what is known of one {}", "the entry of a {}", "looks a {} up"]).format(key)
     value = rng.choice([key.upper(), f"<{key}>"])
+    heading = rng.choice([f"{name}, {noun}", f"{noun} ({name})", "synopsis"])
     usage = [f"{keys_call}{gap}{first}", f"{key_call.format(value)}{gap}{second}"]
-    return Manual(keys_call, key_call, [rng.choice([f"{name}, {noun}", f"{noun} ({name})", "synopsis"]), *usage])
+    if rng.random() < 0.3:  # each of its words is asked by itself
+        option, verbs = rng.choice(["-h", "--help", "help"]), rng.sample([known, verb], 2)
+        own = {known: usage[0], verb: usage[1]}
+        heads = [heading, rng.choice(["{}", "understands {}", "words: {}"]).format(rng.choice([" ", ", "]).join(verbs))]
+        looks = [Step(name, lines([*heads, f"{name} WORD {option}, for more"]))]
+        looks += [Step(f"{name} {word} {option}", f"{own[word]}\n") for word in verbs]
+    else:
+        looks = [Step(name, lines([heading, *usage]))]
+    if rng.random() < 0.6:
+        found = Step(f"{name} --help", looks[0].output)
+        hint = Step(name, f"{name}: say what; {name} --help has it\n")
+        looks[:1] = rng.choice([[found], [hint, found]])
+    return Manual(keys_call, key_call, looks)
 
 
 def tool(rng: random.Random) -> Document:
@@ -419,14 +446,10 @@ def tool(rng: random.Random) -> Document:
     names = Names(rng)
     name = program(rng, names)
     noun, key, value = rng.choice(list(SUBJECTS))
-    keys = names.words(5) if rng.random() < 0.5 else [str(number) for number in range(1, 6)]
+    keys = [token_name(rng, names) for _ in range(5)] if rng.random() < 0.6 else [str(key) for key in range(1, 6)]
     table = {entry: value(rng, names) for entry in keys[: rng.randint(2, 5)]}
     asking = manual(name, noun, key, rng, names)
-    steps = [Step(name, rng.choice([lines(asking.usage), f"{name}: say what; {name} --help has it\n"]))]
-    if len(steps[0].output.splitlines()) == 1:
-        steps.append(Step(f"{name} --help", lines(asking.usage)))
-    if rng.random() < 0.3:
-        steps = [Step(f"{name} --help", lines(asking.usage))]
+    steps = [*asking.looks]
     steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), " ".join(table) + "\n"])))
     wanted, out = rng.choice(list(table)), quote(names.file())
     read = {entry: Step(asking.key_call.format(entry), f"{table[entry]}\n") for entry in table}
@@ -507,7 +530,7 @@ def quoted(word: str) -> str:
     return f"'{word}'" if " " in word else word
 
 
-KINDS: dict[Callable[[random.Random], Document], float] = {work: 0.7, tool: 0.1, tour: 0.08, drill: 0.09, echo: 0.03}
+KINDS: dict[Callable[[random.Random], Document], float] = {work: 0.66, tool: 0.14, tour: 0.08, drill: 0.09, echo: 0.03}
 
 
 def main(*, seed: int, n: int, archetype: str | None) -> int:

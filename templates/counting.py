@@ -497,7 +497,7 @@ def _common_over_files(names: Names) -> Unit:
             f"I need the top line over every .{ext} file in {place}, as 'line count', in {shown(out)}.",
             f"Count the lines of {place}/*.{ext} together and write the most frequent one, a space and its count to"
             f" {shown(out)}.",
-            f"Could you find the line that comes most often in the .{ext} files of {place}, and put 'line count' in"
+            f"Could you find the line that comes most often in the .{ext} files of {place}, with its count after it, in"
             f" {shown(out)}?",
             f"In {shown(out)} store one line, 'line count', for the most common line in the .{ext} files of the folder"
             f" {place} taken together.",

@@ -202,7 +202,7 @@ def _sum_of_products(names: Names) -> Unit:
             " summed.",
             f"The lines of {s} give a name, a number of pieces and a price; the pieces times the price must be added"
             f" up and saved in {o}.",
-            f"What is everything in {s} worth, if column 2 is the count and column 3 the price? Write the sum to {o}.",
+            f"What is everything in {s} worth, if column 2 is the count and column 3 the price? Let {o} say so.",
         ],
         solution=[f"awk '{{s+=$2*$3}} END {{print s}}' {quote(source)} > {quote(out)}"],
     )
