@@ -271,7 +271,7 @@ def new_model(tokenizer: Any, hidden: int, layers: int, seed: int) -> Any:
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=hidden,
-        intermediate_size=hidden * 19 // 8,
+        intermediate_size=hidden * 37 // 16,
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
