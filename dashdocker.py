@@ -53,6 +53,7 @@ from schema import HOME, BadInputError, Fixture, Step
 from tree import TreeEntry, archive_of, layers_of, members_of, read_tree, roots_archive, tar_of, tree_of
 from wrapper import (
     LOGIN,
+    OPEN,
     RAW_BYTES,
     READY,
     WRAPPER,
@@ -229,9 +230,8 @@ class Session:
         """Start the channel's process, hanging up the one before."""
         self._hang_up()
         self._mark = secrets.token_hex(8)
-        command = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "channel"]
         first = f"{self._mark}\n".encode()
-        self._channel = Process(self.container, command, user=OPERATOR, workdir="/run/op", stdin=first, hold=True)
+        self._channel = Process(self.container, OPEN, user=OPERATOR, workdir="/run/op", stdin=first, hold=True)
 
     def _ended(self, channel: Process, report: Report, deadline: float) -> bool:
         """Read until the step is over; True when it is not at the deadline.

@@ -97,8 +97,6 @@ def main(
     }  # fmt: skip
     manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=redo)
     reap()  # what a killed run left behind
-    for leftover in out.glob("**/.*.tmp"):
-        leftover.unlink()
     teacher = Teacher(out / "raw", model=model, max_total_tokens=max_total_tokens) if chosen == "teacher" else None
     run = _Run(out=out, seed=seed, teacher=teacher, repairs=repairs, timeout_seconds=timeout_seconds)
     with stage.progress(n, "generate") as bar:

@@ -382,8 +382,12 @@ def B18(bench: Bench) -> None:
 def C01(shell: Session) -> None:
     """At its limit a step ends at once, with code 124 and the flag."""
     began = time.monotonic()
-    step = shell.step("sleep 10", timeout_seconds=0.5)
-    holds(time.monotonic() - began < 2.5, f"{time.monotonic() - began:.1f} s")
+    step = shell.step("sleep 30", timeout_seconds=0.5)
+    ended = time.monotonic()
+    shell.write_file("file", b"")
+    shell.step("true")
+    pace = time.monotonic() - ended  # of this machine just now: ending a step takes a process more, too
+    holds(ended - began < max(2.5, 0.5 + 4 * pace), f"{ended - began:.1f} s, at a pace of {pace:.1f} s")
     same((step.exit_code, step.timed_out, step.state_stale), (124, True, True))
 
 
@@ -392,7 +396,7 @@ def C02(bench: Bench) -> None:
     """What was printed before the limit is there."""
     with bench.session() as shell:
         same(shell.step("echo a; sleep 9", timeout_seconds=0.5).output, "a\n")
-    done = bench.run("echo a; sleep 9", timeout_seconds=0.5)
+    done = bench.run("echo a; sleep 9", timeout_seconds=3)  # it begins when the engine is asked for the process
     same((done.stdout, done.exit_code, done.timed_out), (b"a\n", 124, True))
 
 

@@ -92,6 +92,7 @@ def begin(
         "ids": [],
         "counts": {},
     }
+    halves = set(out.glob("**/.*.json.*.tmp"))
     if manifest_path.exists():
         before = read_json(manifest_path)
         if before.get("stage") != stage:
@@ -103,9 +104,11 @@ def begin(
                 f"{manifest_path}: this run differs from the one begun there: {difference}; "
                 f"repeat that run's flags, name another --out, or pass --redo to start over"
             )
-    elif out.is_dir() and any(out.iterdir()):
+    elif out.is_dir() and set(out.iterdir()) - halves:
         raise BadInputError(f"{out}: is not empty and holds no manifest; name another --out")
     try:
+        for half in halves:
+            half.unlink(missing_ok=True)
         write_json(manifest_path, manifest)
     except OSError as error:
         raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error

@@ -17,6 +17,7 @@ import pytest
 
 import dashdocker
 import engine
+import wrapper
 from dashdocker import Pool, SandboxError, TreeEntry, run, session, tree_of, verify, verify_each
 from engine import RUN, abandoned, api, identity
 from schema import HOME, BadInputError, Fixture
@@ -199,6 +200,14 @@ def test_nothing_is_left_when_booting_fails() -> None:
     with pytest.raises(SandboxError), session(file_and_parent):
         pass
     assert names_of(engine.RUN) == []
+
+
+@docker_needed
+def test_a_pid_1_that_is_slow_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wrapper, "LAY", f"/bin/busybox sleep 1; {wrapper.LAY}")
+    with session([Fixture(path=f"{HOME}/a", text="x\n")], environment={"B": "y"}) as shell:
+        assert shell.step('cat a; echo "$B"').output == "x\ny\n"
+    assert run([], "echo z").stdout == b"z\n"
 
 
 @docker_needed

@@ -10,6 +10,7 @@ import pytest
 
 import dashdocker
 import engine
+import wrapper
 from conformance import CASES, Bench, Case, same
 from sandbox_cases import RULES
 from schema import BadInputError
@@ -74,7 +75,7 @@ def test_F12_self_check_prints_a_line_per_case_and_the_counts_and_again() -> Non
 def test_F12_a_wrapper_that_does_not_save_turns_the_self_check_red(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dashdocker, "SAVE", ":")
+    monkeypatch.setattr(wrapper, "SAVE", ":")
     assert dashdocker.main(action="self-check", runtime=None, only="A01,B01") == 1
     said = capsys.readouterr()
     assert json.loads(said.out)["failed"] == ["B01"]

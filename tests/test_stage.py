@@ -60,6 +60,14 @@ def test_an_unwritable_out_is_one_line(tmp_path: Path) -> None:
         stage.begin(tmp_path / "file" / "out", stage="generate", flags={})
 
 
+def test_what_a_run_that_was_killed_had_half_written_is_gone(tmp_path: Path) -> None:
+    for half in (".manifest.json.12.tmp", "raw/.a.json.3.tmp"):
+        (tmp_path / "out" / half).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / half).write_text("{")
+        stage.begin(tmp_path / "out", stage="rollout", flags={"seed": 1})
+        assert not (tmp_path / "out" / half).exists()
+
+
 def test_exit_codes_and_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def bad() -> int:
         raise BadInputError("x.json: field: remedy")
