@@ -401,13 +401,16 @@ def mistakes(rng: random.Random, names: Names) -> list[Step]:
 class Manual:
     """How a made-up program is asked: the call that names its keys, the call for one key, and how that is found out."""
 
-    keys_call: str
+    keys_call: str | None
     key_call: str
     looks: list[Step]
 
 
-def manual(name: str, noun: str, key: str, rng: random.Random, names: Names) -> Manual:
-    """One of several ways to ask, in words drawn anew each time; none of them is a provider's."""
+def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random, names: Names) -> Manual:
+    """One of several ways to ask, in words drawn anew each time; none of them is a provider's.
+
+    Where the keys are the numbers up to `last`, the usage says so and no call names them.
+    """
     known, verb = (rng.choice([*rng.sample(CALLED, 3), names.word(), syllables(rng)]) for _ in range(2))
     keys_call, key_call = rng.choice(
         [
@@ -426,19 +429,22 @@ def manual(name: str, noun: str, key: str, rng: random.Random, names: Names) -> 
     value = rng.choice([key.upper(), f"<{key}>"])
     heading = rng.choice([f"{name}, {noun}", f"{noun} ({name})", "synopsis"])
     usage = [f"{keys_call}{gap}{first}", f"{key_call.format(value)}{gap}{second}"]
-    if rng.random() < 0.3:  # each of its words is asked by itself
-        option, verbs = rng.choice(["-h", "--help", "help"]), rng.sample([known, verb], 2)
-        own = {known: usage[0], verb: usage[1]}
-        heads = [heading, rng.choice(["{}", "understands {}", "words: {}"]).format(rng.choice([" ", ", "]).join(verbs))]
-        looks = [Step(name, lines([*heads, f"{name} WORD {option}, for more"]))]
-        looks += [Step(f"{name} {word} {option}", f"{own[word]}\n") for word in verbs]
-    else:
-        looks = [Step(name, lines([heading, *usage]))]
+    looks = [Step(name, lines([heading, *usage]))]
+    if last is not None:
+        known_to = rng.choice(["{} from 1 to {}", "{} 1-{}", "{}: 1 ... {}"]).format(value, last)
+        two = rng.choice([[heading, f"{usage[1]}, {known_to}"], [f"{heading}, {known_to}", usage[1]]])
+        looks = [Step(name, lines(two))]
+    elif rng.random() < 0.3:  # each of its words is asked by itself
+        option, own = rng.choice(["-h", "--help", "help"]), [(known, usage[0]), (verb, usage[1])]
+        rng.shuffle(own)
+        said = rng.choice(["{}", "understands {}", "words: {}"]).format(rng.choice([" ", ", "]).join(dict(own)))
+        looks = [Step(name, lines([heading, said, f"{name} WORD {option}, for more"]))]
+        looks += [Step(f"{name} {word} {option}", f"{line}\n") for word, line in own]
     if rng.random() < 0.6:
         found = Step(f"{name} --help", looks[0].output)
         hint = Step(name, f"{name}: say what; {name} --help has it\n")
         looks[:1] = rng.choice([[found], [hint, found]])
-    return Manual(keys_call, key_call, looks)
+    return Manual(None if last else keys_call, key_call, looks)
 
 
 def tool(rng: random.Random) -> Document:
@@ -446,18 +452,24 @@ def tool(rng: random.Random) -> Document:
     names = Names(rng)
     name = program(rng, names)
     noun, key, value = rng.choice(list(SUBJECTS))
-    keys = [token_name(rng, names) for _ in range(5)] if rng.random() < 0.6 else [str(key) for key in range(1, 6)]
-    table = {entry: value(rng, names) for entry in keys[: rng.randint(2, 5)]}
-    asking = manual(name, noun, key, rng, names)
+    counted, ranged, last = rng.random() < 0.5, rng.random() < 0.5, rng.randint(1, 5)
+    keys = [str(at) for at in range(1, last + 1)] if counted else [token_name(rng, names) for _ in range(last)]
+    table = {entry: value(rng, names) for entry in keys}
+    asking = manual(name, noun, key, last if counted and ranged else None, rng, names)
     steps = [*asking.looks]
-    steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), " ".join(table) + "\n"])))
+    if asking.keys_call:
+        steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), " ".join(table) + "\n"])))
     wanted, out = rng.choice(list(table)), quote(names.file())
     read = {entry: Step(asking.key_call.format(entry), f"{table[entry]}\n") for entry in table}
-    request, last = rng.choice(
+    request, answer = rng.choice(
         [
             (f"{name} has {noun}. The {key} {wanted}?", [read[wanted]]),
             (f"Every {key} of {name} ({noun}), each by itself.", list(read.values())),
             (f"What does {name} say of each {key}?", list(read.values())),
+            (
+                f"Go through each {key} of {name}, then type that of {wanted} into {out}.",
+                [*read.values(), Step(f"echo {quoted(table[wanted])} > {out}", "")],
+            ),
             (f"{name} has {noun}. {out} gets what it says of {wanted}.", [Step(f"{read[wanted].command} > {out}", "")]),
             (
                 f"{name} has {noun}. Read {wanted} there, type it into {out}.",
@@ -465,8 +477,8 @@ def tool(rng: random.Random) -> Document:
             ),
         ]
     )
-    turns = [*opening(rng), user(request), *typed(steps + last)]
-    return Document("tool", (), turns, weight=0.7, solutions=tuple(step.command for step in last))
+    turns = [*opening(rng), user(request), *typed(steps + answer)]
+    return Document("tool", (), turns, weight=0.7, solutions=tuple(step.command for step in answer))
 
 
 SUBJECTS: list[tuple[str, str, Callable[[random.Random, Names], str]]] = [
