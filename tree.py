@@ -10,6 +10,7 @@ A tar from a sandbox is hostile input: it is read in memory, up to a limit; noth
 """
 
 import contextlib
+import copy
 import io
 import shlex
 import tarfile
@@ -48,21 +49,36 @@ def tar_of(container: str, path: str, limit: int) -> bytes:
 
 
 def members_of(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """The entries of a tar with their contents; nothing is ever unpacked on the host."""
+    """The entries of a tar with their contents; nothing is ever unpacked on the host.
+
+    A hard link is given as what it is a link to, and shares its content: so a tree takes no more memory than its tar.
+    """
+    found: dict[str, tuple[tarfile.TarInfo, bytes]] = {}
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:", errors="surrogateescape") as tar:
         for member in tar:
-            file = tar.extractfile(member) if member.isreg() or member.islnk() else None
-            yield member, file.read() if file else b""
+            if member.islnk():
+                if member.linkname not in found:
+                    raise tarfile.TarError(f"{member.name}: a hard link to nothing")
+                first, content = found[member.linkname]
+                entry = copy.copy(first), content
+                entry[0].name = member.name
+            else:
+                file = tar.extractfile(member) if member.isreg() else None
+                entry = member, file.read() if file else b""
+            found[member.name] = entry
+            yield entry
 
 
 def read_tree(container: str) -> list[TreeEntry]:
-    """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES."""
+    """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES, read or laid."""
     entries = []
     with engine_call(f"read the tree of {container}"):
         try:
             members = list(members_of(tar_of(container, HOME, TREE_BYTES)))
         except (ValueError, tarfile.TarError) as error:
             raise SandboxError(f"the tree of {container}: {error}") from error
+    if sum(len(content) for _, content in members) > TREE_BYTES:  # hard links share a content until they are laid
+        raise SandboxError(f"the tree of {container}: laid, it would be over {TREE_BYTES} bytes")
     for member, content in members:
         relative = PurePosixPath(member.name).parts[1:]
         if not relative:
@@ -72,7 +88,7 @@ def read_tree(container: str) -> list[TreeEntry]:
             entries.append(TreeEntry(path, "dir", mode))
         elif member.issym():
             entries.append(TreeEntry(path, "symlink", mode, target=member.linkname))
-        elif member.isreg() or member.islnk():
+        elif member.isreg():
             entries.append(TreeEntry(path, "file", mode, content=content))
         else:
             entries.append(TreeEntry(path, "other", mode))
