@@ -134,16 +134,45 @@ def _judged(code: int | None, output: str, timeout_seconds: float) -> Check:
     return Check(code == 0, code, output)
 
 
-# What stands around every checker. A link to where nothing of the world is fails it: through one to /proc/self/cmdline
-# `grep -q x answer` reads its own x, and through one to /tmp a checker reads what it wrote there itself. A checker in
-# which the kernel kills anything for memory has failed, whatever it says: `! grep -q x huge` would pass; and so
-# has one of a world that `find` cannot walk to its end: what lies deeper than it can go is there all the same.
+# What stands around every checker. A link to where anything may change while it runs fails it: through one to
+# /proc/self/cmdline `grep -q x answer` reads its own x, and through one to /tmp a checker reads what it wrote there
+# itself. So each link of the world is followed as the kernel would, but by its text, whether or not anything is there
+# yet, through all other links, the image's included. A checker in which the kernel kills anything for memory has
+# failed, whatever it says: `! grep -q x huge` would pass; and so has one of a world that `find` cannot walk to its end:
+# what lies deeper than it can go is there all the same.
 JUDGE = r"""exec 2>/dev/null
-/bin/busybox find . >/dev/null || { echo 'the world is too deep to be walked'; exit 126; }
-strays=$(: | /bin/busybox find . -type l -exec /bin/busybox stat -c %N {} + -exec /bin/busybox realpath {} + |
-    /bin/busybox grep -E "(^|-> ')/+(dev|proc|run|sys|tmp)(/|'?\$)|/pipe:\[" |
-    /bin/busybox grep -v -e '^/dev/null$' -e "-> '/dev/null'\$")
-[ -z "$strays" ] || { printf 'a link leads out of the world: %.200s\n' "$strays"; exit 1; }
+mark=$(/bin/busybox od -A n -t x8 -N 8 /dev/urandom)
+stray=$({
+    /bin/busybox find . / -xdev -type l -exec /bin/busybox stat -c "$mark%s %N" {} + && printf '%s' "${mark}end"
+} | /bin/busybox awk -v RS="$mark" -v home="$PWD" '
+    BEGIN { split("/proc /run /sys /tmp", names, " "); for (at in names) changing[names[at]] }
+    function leads_out(path, rest,    at, name, links) {
+        while (rest != "") {
+            at = index(rest "/", "/"); name = substr(rest, 1, at - 1); rest = substr(rest, at + 1)
+            if (name == "..") sub(/\/[^\/]*$/, "", path)
+            else if (name != "" && name != ".") path = path "/" name
+            if (path in target) {
+                if (++links > 41) return 0  # a loop: the kernel gives up too
+                rest = target[path] "/" rest
+                if (rest ~ /^\//) path = ""
+                else sub(/\/[^\/]*$/, "", path)
+            }
+            if (path in changing || (substr(path, 1, 5) == "/dev/" && path != "/dev/null")) return 1
+        }
+        return path == "" || path == "/dev"
+    }
+    $0 == "end" { whole = 1; next }
+    NR > 1 {  # the length of the target, and what stat says: a path, an arrow and the target, each path quoted
+        at = index($0, " "); size = substr($0, 1, at - 1); from = length($0) - size - 1
+        path = substr($0, at + 2, from - at - 8)
+        target[substr(path, 1, 1) == "/" ? path : home substr(path, 2)] = substr($0, from, size)
+    }
+    END {
+        for (link in target)
+            if (index(link, home "/") == 1 && leads_out("", link)) { print link " -> " target[link]; break }
+        exit !whole
+    }') || { echo 'the world is too deep to be walked'; exit 126; }
+[ -z "$stray" ] || { printf 'a link leads out of the world: %.200s\n' "$stray"; exit 1; }
 kills() {
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || echo "$value"; done <"$counter"
