@@ -64,6 +64,7 @@ from wrapper import (
     login,
     pid_1,
     request,
+    require_text,
 )
 
 __all__ = [
@@ -184,8 +185,9 @@ class Session:
 
         At the time limit everything that the command started is killed and exit_code is 124. Returns as soon as the
         command's own shell ends; what it left in the background lives on, its later output is dropped. Raises
-        SandboxError when the sandbox is dead or the session was verified.
+        ValueError for a lone surrogate, and SandboxError when the sandbox is dead or the session was verified.
         """
+        require_text(command)
         if self._over:
             raise SandboxError("the session is over: it was verified")
         asked = time.monotonic()
@@ -409,7 +411,7 @@ def _boot(name: str, volume: str, image: str, lifetime: float) -> Stream:
     """Start an operator's container; its PID 1 waits for `_roots_files`."""
     with engine_call(f"boot {name}"):
         mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
-        create(name, pid_1(lifetime), image=image, mounts=mounts, lifetime=lifetime + POOL_SECONDS, checks=False)
+        create(name, pid_1(lifetime), image=image, mounts=mounts, lifetime=lifetime, checks=False)
         return start(name)
 
 
@@ -458,7 +460,7 @@ class Pool:
         """Boot until closed. An engine that fails is left to whoever asks for a session next."""
         while self.left > 0 and not self._closing.is_set():
             try:
-                fresh = Session(self.image, self.lifetime)
+                fresh = Session(self.image, self.lifetime + POOL_SECONDS)
             except SandboxError:
                 self._closing.wait(1.0)
                 continue

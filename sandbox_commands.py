@@ -265,7 +265,7 @@ def B06(shell: Session) -> None:
     same(shell.read_file("f"), b"line\n\n")
     step = shell.step("cat <<EOF\n)")
     same((step.output, step.open_heredoc), (")", True))
-    for closed in ("cat <<EOF\nx\nEOF", "cat <<EOF\nx\nEOF\n", "echo '<<EOF'", "(a <<EOF", "echo x # <<EOF"):
+    for closed in ("cat <<EOF\nx\nEOF", "cat <<EOF\nx\nEOF\n", "echo '<<EOF'", "(a '<<EOF'", "echo x # <<EOF"):
         same((closed, shell.step(closed).open_heredoc), (closed, False))
 
 

@@ -11,6 +11,7 @@ Lost: functions, traps, descriptors, jobs' names. The text reaches the shell on 
 that it reads: it is in no argv, in no file, and the shell's own error messages show nothing around it.
 """
 
+import re
 import shlex
 from collections.abc import Mapping
 
@@ -21,22 +22,23 @@ READ_BYTES = 8192  # of text that the shell's own `read` takes, byte by byte, so
 SEEN_BYTES = 4096  # of a step's output that the operator sees: first and last half
 
 # PID 1 of an operator's container, root without capabilities: what it writes and what it is the operator can neither
-# change nor signal. Its arguments are files to write; they are gone from its command line before a step starts. More
-# come on its input, each time a line with the size of a tar before it; a size of 0 ends them. Then it waits for one
-# more line, which it repeats as a sign of life, or for the end of its input or of its lifetime, and ends, and with it
-# the container.
+# change nor signal. Its arguments are files to write; they are gone from its command line before a step starts. Its
+# lifetime runs from then on. More files come on its input, each time a line with the size of a tar before it; a size of
+# 0 ends them. Then it waits for one more line, which it repeats as a sign of life, or for the end of its input or of
+# its lifetime, and ends, and with it the container.
 LAY = r"""umask 022; cd /run/op || exit 1
 printf %s "$2" >channel; printf %s "$3" >enter; printf %s "$4" >save; printf %s "$5" >kill
 ln -s /proc/self/fd/3 sh; printf %s "$6" >init
-while read -r size && [ "$size" != 0 ]; do
-    /bin/busybox dd bs="$size" count=1 iflag=fullblock 2>/dev/null | /bin/busybox tar -x -o -C / || exit
-done
-[ "$size" = 0 ] || exit
 exec /usr/bin/dash init "$1" 3<&0 </dev/null
 """
 INIT = r"""sleep "$1" & lifetime=$!
-{ read -r last <&3 && printf '%s\n' "$last"; kill $lifetime; } &
-: >ready
+{
+    while read -r size <&3 && [ "$size" != 0 ]; do
+        /bin/busybox dd bs="$size" count=1 iflag=fullblock <&3 2>/dev/null | /bin/busybox tar -x -o -C / || break
+    done
+    [ "$size" = 0 ] && : >ready && read -r last <&3 && printf '%s\n' "$last"
+    kill $lifetime
+} &
 exec 3<&-
 wait $lifetime
 """
@@ -51,8 +53,9 @@ wait $lifetime
 # read, which makes it non-dumpable) nor, once the relay is killed and a sink has its place, add to a later step.
 # Said with the nonce, before: the id from which the step's sessions count, and the channel's own session; after: exit
 # code, how the state stands (0 lost, 1 as it was, 2 saved, 3 saved with aliases), open heredoc, the cgroup's count of
-# OOM kills, cwd. Said through the relay, after all that the step printed: the end mark. A heredoc is open when dash's
-# own parser accepts the text, and still accepts it with a stray `)` on a line of its own behind it.
+# OOM kills, cwd. Only how the state stands and cwd come from files that the operator can write. Said through the relay,
+# after all that the step printed: the end mark. A heredoc is open when dash's own parser, given the text and then a
+# line that no shell text can hold, accepts it or misses something at the end: so the line was taken for the heredoc's.
 CHANNEL = r"""exec 2>/dev/null 6>&1
 take() { /usr/libexec/busybox dd bs="$1" count=1 iflag=fullblock; }
 lay() {
@@ -86,8 +89,10 @@ feed() {
 $line" lines=$((lines - 1))
         done
     fi
-    [ "$heredoc" = 0 ] || { printf '%s' "$text" | /usr/libexec/dash -n &&
-        printf '%s\n)' "$text" | /usr/libexec/dash -n && echo open=1 >&4; }
+    if [ "$heredoc" != 0 ]; then
+        said=$(printf '%s\n&&&&' "$text" | /usr/libexec/dash -n 2>&1)
+        case $?$said in 0 | 2*'end of file unexpected'*) echo open=1 >&4 ;; esac
+    fi
     printf '%s' "$text"
 }
 keep() {
@@ -120,11 +125,12 @@ while :; do
     )"
     [ -n "$nonce" ] || exit
     case $code in '') code=137 ;; *) read -r saved </run/operator/saved ;; esac
+    case $saved in [0-3]) ;; *) saved=0 ;; esac
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
     done
     IFS= read -r cwd </run/operator/cwd
-    printf '\000%s %s %s %s %s %s\000%s\000' "$nonce" "$code" "${saved:-0}" "$open" "$oom" "$cwd" "$nonce"
+    printf '\000%s %s %s %s %s %s\000%s\000' "$nonce" "$code" "$saved" "$open" "$oom" "$cwd" "$nonce"
     mark=$next
     keep
 done
@@ -218,6 +224,14 @@ def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
     return f"{nonce} {mark} {lines} {len(text)} {int('<<' in command)}\n".encode() + text + b"\n"[:lines]
 
 
+def require_text(command: str) -> None:
+    """Raise ValueError for a lone surrogate: it is no text that a shell could be given."""
+    try:
+        command.encode(errors="surrogateescape")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"a command holds a lone surrogate at {error.start}: {command[error.start]!r}") from error
+
+
 def login(environment: Mapping[str, str]) -> bytes:
     """What the first step begins with: the login environment, with more variables."""
     lines = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
@@ -278,6 +292,9 @@ def whole(data: bytes) -> bool:
     return True
 
 
+CLOSING = re.compile(rb" (\d{1,3}) ([0-3]) ([01]) (\d{1,18}) (.*)", re.DOTALL)
+
+
 class Report:
     """Takes a channel's stream apart: the wrapper's words about one step, and what the step printed.
 
@@ -307,7 +324,8 @@ class Report:
             end = self.pending.find(self.nonce + b"\0", at + 1)
             if end < 0:
                 return False
-            self.closing = self.pending[at:end].split(b" ", 5)[1:]
+            words = CLOSING.fullmatch(self.pending[at + len(self.nonce) : end])
+            self.closing = list(words.groups()) if words else None
             self.pending = self.pending[:at] + self.pending[end + len(self.nonce) + 1 :]
         if self.drained:
             self.pending = b"" if self.closing is not None else self.pending[-len(self.nonce) :]

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import struct
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,11 +22,11 @@ from test_rollout import Scripted
 
 import dashdocker
 import engine
-from dashdocker import SandboxError, Session, session
+from dashdocker import SandboxError, Session, session, verify_each
 from engine import HOME_FILES, MEMORY_BYTES, api
 from rollout import run_episode
 from schema import HOME, VOIDED, Fixture, Step
-from tree import TREE_BYTES
+from tree import TREE_BYTES, TreeEntry
 from wrapper import RAW_BYTES, SEEN_BYTES, request
 
 pytestmark = pytest.mark.docker
@@ -112,6 +113,12 @@ def neighbour() -> Iterator[Session]:
         yield shell
 
 
+def available() -> int:
+    """Bytes of memory that the host could still give; others on it take some too."""
+    lines = Path("/proc/meminfo").read_text().splitlines() if Path("/proc/meminfo").exists() else []
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 0)
+
+
 def require_untouched(shell: Session, neighbour: Session, free_before: int) -> None:
     """Fail unless the attack stayed within its container, and that within its limits."""
     step = neighbour.step('echo "$X"; cat file; echo more >>log && rm log', timeout_seconds=60)
@@ -132,6 +139,7 @@ def require_untouched(shell: Session, neighbour: Session, free_before: int) -> N
 @pytest.mark.parametrize("attack", BOUNDS, ids=lambda attack: attack.name)
 def test_an_attack_stays_within_its_sandbox(attack: Attack, neighbour: Session) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = available()
     root = api().info()["DockerRootDir"]
     free = shutil.disk_usage(root).free if Path(root).exists() else 0
     with session([]) as shell:
@@ -143,6 +151,7 @@ def test_an_attack_stays_within_its_sandbox(attack: Attack, neighbour: Session) 
             assert said == "on\n" or (attack.ends_it and said == "")
         except SandboxError:
             assert attack.ends_it
+        assert memory - available() < 2048 * MIB
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 < 64 * MIB
 
 
@@ -330,6 +339,30 @@ def test_a_report_cannot_be_forged_with_all_that_an_operator_can_find_out(monkey
         assert not [word for word in words[4:] if word.encode() in shell.raw], "a word of this step or the next"
 
 
+def test_what_an_operator_writes_of_its_state_is_one_of_the_words_that_mean_something_or_nothing() -> None:
+    with session([]) as shell:
+        for words in ("x x y", "2 1 999999 /evil", "2 0 " + "9" * 5000, "4", "-1", "", "\\0"):
+            step = shell.step(f"printf '{words}\n' >/run/operator/saved; trap - EXIT")
+            flags = (step.exit_code, step.oom, step.open_heredoc, step.state_stale, step.cwd)
+            assert (words, *flags) == (words, 0, False, False, True, HOME)
+        assert shell.step("tail /dev/zero", timeout_seconds=60).oom, "what was written hides a later one"
+
+
+def test_hard_links_take_no_memory_until_they_are_laid_and_then_they_count() -> None:
+    with session([Fixture(path=f"{HOME}/one", text="x\n", mode=0o640)]) as shell:
+        shell.step("ln one two; ln -s /etc/shadow link; ln link tied; mkfifo pipe; ln pipe hose")
+        tree = {entry.path.removeprefix(f"{HOME}/"): entry for entry in shell.snapshot()}
+        assert [tree[name].type for name in ("two", "tied", "hose")] == ["file", "symlink", "other"]
+        assert (tree["two"].content, tree["two"].mode, tree["tied"].target) == (b"x\n", 0o640, "/etc/shadow")
+        shell.step("head -c 16000000 /dev/zero >f; for i in $(seq 60); do ln f l$i; done")
+        tracemalloc.start()
+        with pytest.raises(SandboxError, match="over"):
+            shell.snapshot()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 64 * MIB
+
+
 @pytest.mark.parametrize(
     "does",
     [
@@ -394,7 +427,7 @@ CHEATS = [
           "mkdir -p logs /tmp/logs; for f in reward.txt result.json exit_code .passed logs/reward.txt /tmp/reward.txt "
           " /tmp/logs/reward.txt /run/operator/exit_code; do echo 1 >$f; done"),
     Cheat("a profile, LD_PRELOAD and fake tools",
-          "printf '#!/bin/sh\\necho right\\n' >cat; chmod 755 cat; cp cat [; cp cat test; "
+          "printf '#!/bin/sh\\necho right\\n' >cat; chmod 755 cat; cp cat [; cp cat test; cp cat tar; "
           "cp cat /tmp; echo 'cat() { echo right; }; alias cat=true' | tee .profile .shrc .dashrc >.env; "
           "export ENV=$HOME/.shrc LD_PRELOAD=$HOME/cat PATH=$HOME:$PATH; cd /tmp"),
     Cheat("functions and variables of its shell", "cat() { echo right; }; export answer=right IFS=x PS4=right; set -a"),
@@ -411,6 +444,8 @@ CHEATS = [
           "ln -s / d; ln -sf d/proc/self/fd/0 answer", "echo right | diff - answer"),
     Cheat("a checker that reads what it wrote", "ln -sf ../../tmp/expected answer",
           "echo right >/tmp/expected; cmp -s /tmp/expected answer"),
+    Cheat("a checker that reads what it will have made", "ln -sf ../../tmp/w/expected answer",
+          "mkdir /tmp/w; echo right >/tmp/w/expected; cmp -s /tmp/w/expected answer"),
     Cheat("sparse files that starve a check of memory", "truncate -s 64M $(seq 16)",
           "! cat [0-9]* | grep -q wrong", finds=None),
     Cheat("sparse files too long to read", "truncate -s 64M $(seq 2000)",
@@ -452,6 +487,42 @@ def test_an_honest_answer_passes_whatever_lies_around_it(name: str) -> None:
         shell.step(HONEST[name], timeout_seconds=120)
         check = shell.verify(RIGHT, timeout_seconds=30)
     assert check.passed, check
+
+
+LEADS_OUT = [
+    ["/tmp/x/y"], ["/./tmp/x/y"], ["//tmp//x"], ["../../tmp/x/y"], ["missing/../../../tmp/x"], ["/bin/../../tmp/x"],
+    ["/proc/21/cmdline"], ["/./proc/21/cmdline"], ["../../proc/self/fd/0"], ["/etc/mtab"], ["/dev/zero"], ["/dev"],
+    ["/run/operator/x"], ["/"], ["../.."], ["/", "0/tmp/x"], ["..", "0/..", "1/./proc/21/cmdline"], ["/tmp/../etc/x"],
+    ["é\udcff\n/../../../tmp/x"], ["./" * 1000 + "../../tmp/x"], ["/tmp/x", *map(str, range(39))],
+]  # fmt: skip
+STAYS = [
+    ["0"], ["1", "0"], ["gone/x"], ["/home/operator/gone"], ["tmp/x"], ["./proc/../tmp/./x"], ["..", "0/operator/x"],
+    ["/dev/null"], ["/usr/bin/dash"], ["/bin/sh"], ["/etc/passwd"], ["/usr/../etc/gone"], ["/var/log/gone"],
+    ["-> /tmp"], ["' -> '/tmp/x"], ["two\n' -> '/tmp/x'\n"], ["/home/operator/tmp/", "0/x"], ["é\udcff"],
+    [*map(str, range(1, 60)), "x"],
+]  # fmt: skip
+
+
+def test_a_link_that_leads_out_is_found_whether_or_not_anything_is_there() -> None:
+    """Each row is a world of links named 0, 1, 2 ... in a directory with an odd name, and, straight, in HOME."""
+    odd = TreeEntry(f"{HOME}/a' -> 'b\n", "dir", 0o755)
+    trees = [
+        [odd, *(TreeEntry(f"{HOME}/{number}", "symlink", 0o777, target=to) for number, to in enumerate(links))]
+        for links in [*LEADS_OUT, *STAYS]
+    ]
+    trees += [[odd, TreeEntry(f"{odd.path}/l", "symlink", 0o777, target="../../../tmp/x")]]
+    trees += [[odd, TreeEntry(f"{odd.path}/l", "symlink", 0o777, target="../../tmp/x")]]
+    found = [check.passed for check in verify_each(trees, "true")]
+    wrong = [links for links, passed in zip(LEADS_OUT, found, strict=False) if passed is not False]
+    wrong += [links for links, passed in zip(STAYS, found[len(LEADS_OUT) :], strict=False) if not passed]
+    assert (wrong, found[-2:]) == ([], [False, True])
+
+
+def test_a_world_full_of_links_is_judged_in_time() -> None:
+    with session([]) as shell:
+        shell.step("i=0; while ln -s gone/$i/../x l$i 2>/dev/null; do i=$((i + 1)); done", timeout_seconds=120)
+        assert int(shell.step("ls | wc -l").output) > 16_000
+        assert shell.verify("true", timeout_seconds=30).passed
 
 
 def test_a_world_made_to_hang_its_checker_counts_as_not_verified_and_not_as_void() -> None:

@@ -449,6 +449,64 @@ def test_whatever_inherits_the_channel_can_be_executed_but_not_read() -> None:
     assert readable[0].endswith("setsid /usr/bin/dash sh 3<&0 </dev/null 2>&1 4>&- 6>&-")
 
 
+@docker_needed
+def test_a_sandbox_whose_host_hangs_ends_by_itself_before_its_world_is_laid() -> None:
+    worlds = [dashdocker.Session(engine.IMAGE, 2.0) for _ in range(2)]
+    try:
+        assert worlds[1]._pid_1 is not None
+        worlds[1]._pid_1.send(b"100000\nhalf a tar")
+        worlds[1]._pid_1.flush(5.0)
+        deadline = time.monotonic() + 30
+        alive = {f"/{world.container}" for world in worlds}
+        assert alive <= set(names_of(RUN))
+        while alive & set(names_of(RUN)):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+    finally:
+        for world in worlds:
+            world.end()
+
+
+@docker_needed
+def test_a_sandbox_from_a_pool_has_as_much_more_as_it_may_have_waited() -> None:
+    with session([], lifetime_seconds=50.0) as shell:
+        assert "sleep 50\n" in shell.step("ps").output
+    with Pool(1, lifetime_seconds=50.0) as pool:
+        while not pool.full():
+            time.sleep(0.05)
+        with session([], lifetime_seconds=50.0) as shell:
+            assert "sleep 350\n" in shell.step("ps").output
+
+
+@docker_needed
+def test_a_lone_surrogate_is_refused_and_costs_nothing_and_an_escaped_byte_arrives() -> None:
+    with session([]) as shell:
+        for text in ("echo \ud800", "echo a", "echo \udfff", "echo b"):
+            if text.isascii():
+                assert shell.step(text).exit_code == 0
+            else:
+                with pytest.raises(ValueError, match="lone surrogate at 5"):
+                    shell.step(text)
+        assert shell.step("printf '\udcff'").exit_code == 0
+        assert shell.raw == b"\xff"
+
+
+HEREDOCS = {
+    "cat <<E\nx": True, "cat <<E\nx\\": True, "cat <<E\nx\n)": True, "cat <<A <<B\nx\nA\ny": True, "(a <<E": True,
+    "cat <<-E\nx\n E": True, "if true; then cat <<E\nx\n": True, "{ cat <<E\nx\n}": True, "echo $(cat <<E\nx\n)": True,
+    "cat <<-E\nx\n\tE": False, "if true; then cat <<E\nx\nE\nfi": False, "echo '<<' \\": False,
+    "echo $((1 << 2))": False, "if true; then (echo '<<'": False, "echo '<<": False, "case '<<' in a) echo;;": False,
+    "echo $((1 <<": False, "for i in '<<'; do": False, ")\ncat <<E\nx": False, "echo '<<' |": False, "cat <<": False,
+    "eval 'cat <<E\nx'": False, "echo `cat <<E\nx`": False,  # these are texts of their own
+}  # fmt: skip
+
+
+@docker_needed
+def test_a_heredoc_is_open_wherever_the_shell_itself_takes_the_rest_of_the_text_for_it() -> None:
+    with session([]) as shell:
+        assert {text: shell.step(text).open_heredoc for text in HEREDOCS} == HEREDOCS
+
+
 # Reading the stream
 
 
@@ -465,6 +523,15 @@ def test_a_report_is_read_the_same_however_the_stream_is_cut(at: int) -> None:
         assert not any(done[:-1])
         assert (report.session, report.closing) == ([b"7", b"5"], [b"3", b"1", b"0", b"0", b"/a b"])
         assert report.output.kept() == printed
+
+
+@pytest.mark.parametrize(
+    "words", ["x 2 0 0 /", "0 9 0 0 /", "0 2 2 0 /", "0 2 0 y /", "0 2 0", "0 2 0 " + "9" * 5000 + " /"]
+)
+def test_last_words_that_mean_nothing_are_none(words: str) -> None:
+    report = Report("abc", "xyz")
+    assert not report.take(1, f"\0abc 7 5\0out\0xyz\0\0abc {words}\0abc\0".encode())
+    assert (report.closing, report.output.kept()) == (None, b"out")
 
 
 @pytest.mark.parametrize("size", [0, 1, SEEN_BYTES, SEEN_BYTES + 1, SEEN_BYTES * 3, 100_000])
