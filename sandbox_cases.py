@@ -30,7 +30,8 @@ __all__ = ["CASES", "RULES", "check"]
 MIB = sandbox_commands.MIB
 RULES = {
     "B05": "What does not: functions, traps, descriptors, the options `e n v x m`.",
-    "B06": "A heredoc that is never closed takes the rest of the text, as in any shell; the step says `open_heredoc`.",
+    "B06": "A heredoc that is never closed takes the rest of the text, as in any shell; the step says `open_heredoc`, "
+    "but not for one that backquotes, `eval` or an alias hold: it ends with their own text.",
     "B08": "where the directory is gone, the next command starts in the home directory, after the shell's word on it.",
     "B13": "The path stays the logical one while `$PWD` names the same directory, else it is the physical one;",
     "B14": "the working directory, exported and plain variables, unset, umask, aliases and the options `a C f u`",
