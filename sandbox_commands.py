@@ -441,9 +441,9 @@ def C07(shell: Session) -> None:
 @in_session
 def C09(shell: Session) -> None:
     """Endless output is capped and costs the host no memory."""
-    with host_memory(6 * MIB):
+    with host_memory(8 * MIB):
         step = shell.step("yes", timeout_seconds=1)
-    holds(step.timed_out and step.output_bytes > 12 * MIB, (step.timed_out, step.output_bytes))
+    holds(step.timed_out and step.output_bytes > 16 * MIB, (step.timed_out, step.output_bytes))
     holds(len(shell.raw) <= MIB and len(step.output) < 5000, (len(shell.raw), len(step.output)))
 
 

@@ -138,7 +138,10 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
 
 
 def ways_of(opened: list[dashdocker.Session], mini: Any) -> dict[str, Callable[[int], bool]]:
-    """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered."""
+    """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered.
+
+    mini-swe-agent has a sandbox of its own beside them, since it boots what it uses: always the same one.
+    """
 
     def channel(n: int) -> bool:
         return opened[n % len(opened)].step("echo hi").output == "hi\n"
