@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -48,9 +49,12 @@ class Bench:
         return dashdocker.verify(tree, checker, **options)
 
     @contextmanager
-    def process(self, lifetimes: Sequence[float]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-        """Another process of the host with one running session per lifetime, and the label of its run."""
-        arguments = f"Bench(**{asdict(self)!r}), {list(lifetimes)!r}, {engine.runtime()!r}"
+    def process(self, lifetimes: Sequence[float], checks: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
+        """Another process of the host with one running session per lifetime, and the label of its run.
+
+        The first `checks` of them are at their check, the others at a command.
+        """
+        arguments = f"Bench(**{asdict(self)!r}), {list(lifetimes)!r}, {engine.runtime()!r}, {checks}"
         command = [sys.executable, "-c", f"from conformance import Bench, hold_open; hold_open({arguments})"]
         with subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
@@ -125,27 +129,50 @@ def raises(kind: type[Exception] | tuple[type[Exception], ...], says: str = "") 
         raise AssertionError(f"saw no {kind}")
 
 
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raise AssertionError where the block takes longer."""
+    began = time.monotonic()
+    yield
+    took = time.monotonic() - began
+    holds(took < seconds, f"{took:.1f} s")
+
+
+@contextmanager
+def host_memory(limit_bytes: int) -> Iterator[None]:
+    """Raise AssertionError where the block has this process hold more than that at any moment, beyond what it held."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    holds(peak < limit_bytes, f"{peak} bytes held on the host")
+
+
 def left(label: str) -> list[str]:
-    """The containers and volumes of one run that are there."""
+    """The containers, networks and volumes of one run that are there; a container's name begins with a slash."""
     filters = {"label": f"sekft.run={label}"}
     with engine.engine_call("list sandboxes"):
         containers = [found["Names"][0] for found in engine.api().containers(all=True, filters=filters)]
-        return containers + [found["Name"] for found in engine.api().volumes(filters=filters)["Volumes"] or []]
+        networks = [found["Name"] for found in engine.api().networks(filters=filters)]
+        volumes = [found["Name"] for found in engine.api().volumes(filters=filters)["Volumes"] or []]
+        return containers + networks + volumes
 
 
-def hold_open(bench: Bench, lifetimes: Sequence[float], runtime: str | None) -> None:
-    """Open a session per lifetime, each with a command running; print the run's label; wait to be ended."""
+def hold_open(bench: Bench, lifetimes: Sequence[float], runtime: str | None, checks: int) -> None:
+    """Open a session per lifetime, each with a command or a check running; print the run's label; wait to be ended."""
 
-    def hold(lifetime: float) -> None:
+    def hold(index: int, lifetime: float) -> None:
         with suppress(SandboxError), bench.session(lifetime_seconds=lifetime) as shell:
             shell.step("true")
             ready.wait()
-            shell.step("sleep 300", timeout_seconds=300)
+            (shell.verify if index < checks else shell.step)("sleep 300", timeout_seconds=300)
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where self-check itself runs in the background
     engine.use_runtime(runtime)
     ready = threading.Barrier(len(lifetimes) + 1)
-    threads = [threading.Thread(target=hold, args=(lifetime,), daemon=True) for lifetime in lifetimes]
+    threads = [threading.Thread(target=hold, args=each, daemon=True) for each in enumerate(lifetimes)]
     try:
         for thread in threads:
             thread.start()

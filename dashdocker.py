@@ -109,7 +109,9 @@ class RunResult:
     """What a one-shot script left: both streams apart, at most RAW_BYTES each, and how it ended."""
 
     stdout: bytes
+    stdout_bytes: int  # that it printed: more than `stdout` has where the middle was left out
     stderr: bytes
+    stderr_bytes: int
     exit_code: int
     timed_out: bool
     oom: bool
@@ -178,6 +180,7 @@ class Session:
                 await_end(self.clean)
             if self._pid_1 is not None and not self._over:
                 await_end(self.container)
+        self._pid_1 = None
         self._things.close()
 
     def step(self, command: str, *, timeout_seconds: float = 30.0) -> Step:
@@ -379,6 +382,8 @@ class Session:
         away in between, and no process that could change it is left when the checker starts. May be called again:
         the same state is checked anew. Raises SandboxError when the world died before it could be judged.
         """
+        if self._pid_1 is None:
+            raise SandboxError(f"{self.container}: its session has ended")
         with engine_call(f"check in {self.clean}"):
             if self._judge is None:
                 mounts = [volume_mount(self.volume, HOME, read_only=True, lifetime=self.lifetime)]
@@ -526,17 +531,12 @@ def run(
     `cwd` is absolute or starts at HOME. Raises SandboxError, LookupError for a user that the image does not have, and
     FileNotFoundError where `cwd` is no directory that the user can enter.
     """
-    streams = {1: Output(RAW_BYTES), 2: Output(RAW_BYTES)}
+    streams = {1: (out := Output(RAW_BYTES)), 2: (err := Output(RAW_BYTES))}
     login = {**LOGIN, "USER": user, "LOGNAME": user, **(environment or {})}
     variables = [f"{key}={value}" for key, value in login.items()]
     lost, where = secrets.token_hex(8), str(PurePosixPath(HOME, cwd))
     enter = READY + 'cd -- "$1" 2>/dev/null || { echo "$2"; exit 1; }; shift 2; . /run/op/script'
     command = ["/usr/bin/env", "-i", *variables, "/usr/bin/dash", "-c", enter, "sh", where, lost]
-
-    def take(stream: int, data: bytes) -> bool:
-        streams[stream].add(data)
-        return False
-
     with owned("container", "volume") as (name, volume):
         lifetime = timeout_seconds + ENGINE_SECONDS
         pid_1 = _boot(name, volume, image, lifetime)
@@ -552,7 +552,7 @@ def run(
             started = time.monotonic()
             process = Process(name, command, user=user, workdir="/", stdin=stdin)
             try:
-                ended = process.pump(take, started + timeout_seconds)
+                ended = process.pump(lambda stream, data: streams[stream].take(stream, data), started + timeout_seconds)
                 duration = time.monotonic() - started
                 code = 124 if ended is None else process.exit_code()
             finally:
@@ -562,9 +562,9 @@ def run(
             await_end(name)
         if code is None:
             raise SandboxError(f"{name}: the engine lost the script")
-        if code == 1 and streams[1].kept() == f"{lost}\n".encode():
+        if code == 1 and out.kept() == f"{lost}\n".encode():
             raise FileNotFoundError(f"{where}: no directory that {user} can enter")
-        return RunResult(streams[1].kept(), streams[2].kept(), code, ended is None, oom, duration)
+        return RunResult(out.kept(), out.total, err.kept(), err.total, code, ended is None, oom, duration)
 
 
 def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: str | None) -> int:

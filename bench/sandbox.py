@@ -1,18 +1,20 @@
 """Measure the sandbox side by side with `docker exec`, the Docker SDK's exec and mini-swe-agent's environment.
 
-    python bench/sandbox.py                    # everything, five rounds, ten minutes or so
-    python bench/sandbox.py --only commands    # or rollouts, session, memory
+    python bench/sandbox.py                    # everything, five rounds: ten minutes on 2 idle cores
+    python bench/sandbox.py --only commands    # or rollouts, session, parallel
 
 Reads   nothing
-Writes  the figures as JSON where --out says (default bench/sandbox.json), a table to stderr
+Writes  the figures as JSON where --out says (default bench/sandbox.json), a table to stderr; both grow part by part
 Needs   a Docker engine with the image, an otherwise idle machine; `pip install -r bench/requirements.txt` for
         mini-swe-agent, which is left out where it is not installed
 
 All of a round runs in one process on the same image with the same flags, the ways taken in turn, so that what slows the
-machine down slows them all. A figure is the median over the rounds.
+machine down slows them all. A p50 is the median over the rounds of each one's median, any other figure the median over
+the rounds, but for a p90 or p99: that is of all samples together, since a round has too few.
 """
 
 import argparse
+import logging
 import os
 import statistics
 import subprocess
@@ -20,7 +22,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +58,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
         "commands": lambda: commands(sessions, rounds),
         "session": lambda: warm_session(rounds),
         "rollouts": lambda: whole_rollouts(rollouts, workers, rounds),
-        "memory": lambda: memory(max(sessions)),
+        "parallel": lambda: parallel(max(sessions), rounds),
     }
     chosen = {name: part for name, part in parts.items() if only in (None, name)}
     figures: Table = {"date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "rounds": rounds}
@@ -64,7 +66,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
     for name, part in chosen.items():
         figures[name] = part()
         show(name, figures[name])
-    write_json(out, figures)
+        write_json(out, figures)
     stage.report(figures)
     return stage.DONE
 
@@ -72,7 +74,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
 def show(name: str, table: Table) -> None:
     """One greppable line per row."""
     for key, value in table.items():
-        print(f"{name:10} {key:24} {value}", file=sys.stderr, flush=True)
+        print(f"{name:10} {key:34} {value}", file=sys.stderr, flush=True)
 
 
 # --- the ways to run one command -----------------------------------------------------------------------------------
@@ -99,23 +101,36 @@ def cli_exec(container: str, script: str) -> bytes:
     return subprocess.run(command, capture_output=True, check=False).stdout
 
 
+def flags_of(container: str) -> list[str]:
+    """The flags of `docker run` that contain another container as this one is."""
+    host = engine.api().inspect_container(container)["HostConfig"]
+    home = host["Mounts"][0]["VolumeOptions"]["DriverConfig"]["Options"]["o"]
+    return [
+        "--rm", "--read-only", "--hostname=sandbox", f"--user={OPERATOR}", f"--network={host['NetworkMode']}",
+        f"--memory={host['Memory']}", f"--memory-swap={host['MemorySwap']}", f"--cpus={host['NanoCpus'] / 1e9:g}",
+        f"--pids-limit={host['PidsLimit']}", f"--ipc={host['IpcMode']}", f"--log-driver={host['LogConfig']['Type']}",
+        *(f"--cap-drop={name}" for name in host["CapDrop"]), *(f"--security-opt={one}" for one in host["SecurityOpt"]),
+        *(f"--tmpfs={path}:{options}" for path, options in {**host["Tmpfs"], HOME: home}.items()),
+        *(f"--ulimit={one['Name']}={one['Soft']}:{one['Hard']}" for one in host["Ulimits"]),
+    ]  # fmt: skip
+
+
 @contextmanager
-def mini_swe_agent() -> Iterator[Any]:
-    """mini-swe-agent's Docker environment on the same image with the same flags; None where it is not installed."""
+def mini_swe_agent(like: str) -> Iterator[Any]:
+    """mini-swe-agent's Docker environment, contained like this container; None where it is not installed.
+
+    Its options leave one thing different: its commands run as the container's own user, so PID 1 is the operator's too.
+    """
     os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
     try:
         from minisweagent.environments.docker import DockerEnvironment
     except ImportError:
         yield None
         return
-    flags = [
-        "--rm", "--network=none", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--read-only", "--cpus=1",
-        f"--memory={engine.MEMORY_BYTES}", f"--memory-swap={engine.MEMORY_BYTES}", "--pids-limit=256",
-        "--ipc=none", "--log-driver=none", f"--user={OPERATOR}", f"--tmpfs={HOME}", "--tmpfs=/tmp",
-    ]  # fmt: skip
     environment = DockerEnvironment(
-        image=engine.IMAGE, cwd="/", interpreter=["/usr/bin/dash", "-c"], run_args=flags, container_timeout="3600"
-    )
+        image=engine.IMAGE, cwd="/", interpreter=["/usr/bin/dash", "-c"], run_args=flags_of(like),
+        container_timeout="3600", logger=logging.getLogger("bench"),
+    )  # fmt: skip
     try:
         yield environment
     finally:
@@ -123,7 +138,10 @@ def mini_swe_agent() -> Iterator[Any]:
 
 
 def ways_of(opened: list[dashdocker.Session], mini: Any) -> dict[str, Callable[[int], bool]]:
-    """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered."""
+    """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered.
+
+    mini-swe-agent has a sandbox of its own beside them, since it boots what it uses: always the same one.
+    """
 
     def channel(n: int) -> bool:
         return opened[n % len(opened)].step("echo hi").output == "hi\n"
@@ -144,40 +162,64 @@ def ways_of(opened: list[dashdocker.Session], mini: Any) -> dict[str, Callable[[
 
 
 def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
-    """Milliseconds from asking for `echo hi` to its answer, by how many sandboxes are open."""
+    """Milliseconds from asking for `echo hi` to its answer, by how many sandboxes are open.
+
+    Last, one sandbox alone, each way's commands back to back: then nothing can be started ahead while others run.
+    """
     table: Table = {}
     for count in sessions:
-        with ExitStack() as stack:
-            with ThreadPoolExecutor(4) as boots:
-                opened = list(boots.map(lambda _: stack.enter_context(dashdocker.session([])), range(count)))
-            mini = stack.enter_context(mini_swe_agent())
-            ways = ways_of(opened, mini)
-            times: dict[str, list[list[float]]] = {way: [] for way in ways}
-            for turn in range(-1, rounds):  # the first warms up
-                samples: dict[str, list[float]] = {way: [] for way in ways}
-                for n in range(each):
-                    for way, call in ways.items():
-                        began = time.perf_counter()
-                        if call((turn + 1) * each + n) is not True:
-                            raise RuntimeError(f"{way} gave no answer")
-                        samples[way].append(1e3 * (time.perf_counter() - began))
-                for way in ways if turn >= 0 else ():
-                    times[way].append(samples[way])
-        p50 = {way: statistics.median(statistics.median(one) for one in found) for way, found in times.items()}
-        for way, found in times.items():
-            faster = p50["sdk exec"] / p50[way]
-            table[f"{way}, {count} open"] = {
-                "p50_ms": ms(p50[way]),
-                "p99_ms": ms(p99_of(found)),
-                "sdk_exec_over_this": ms(faster),
-            }
+        with open_sessions(count) as opened, mini_swe_agent(opened[0].container) as mini:
+            table |= compared(ways_of(opened, mini), f"{count} open", rounds, each, together=1)
+    with open_sessions(1) as opened, mini_swe_agent(opened[0].container) as mini:
+        table |= compared(ways_of(opened, mini), "back to back", rounds, each, together=each)
     return table
 
 
-def p99_of(rounds: list[list[float]]) -> float:
-    """The 99th percentile of all rounds together: one alone has too few."""
+@contextmanager
+def open_sessions(count: int) -> Iterator[list[dashdocker.Session]]:
+    """Boot as many sandboxes, side by side; end them the same way."""
+    with ExitStack() as stack:
+        with ThreadPoolExecutor(8) as boots:
+            opened = list(boots.map(lambda _: stack.enter_context(dashdocker.session([])), range(count)))
+        yield opened
+        with ThreadPoolExecutor(8) as ends:
+            list(ends.map(lambda one: one.end(), opened))
+
+
+def compared(ways: dict[str, Callable[[int], bool]], what: str, rounds: int, each: int, *, together: int) -> Table:
+    """Rows of p50 and p99: `each` calls of each way per round, the ways taken in turn, `together` calls at a time."""
+    times: dict[str, list[list[float]]] = {way: [] for way in ways}
+    for turn in range(-1, rounds):  # the first warms up
+        samples: dict[str, list[float]] = {way: [] for way in ways}
+        for first in range(0, each, together):
+            for way, call in ways.items():
+                for n in range(first, min(first + together, each)):
+                    began = time.perf_counter()
+                    if call((turn + 1) * each + n) is not True:
+                        raise RuntimeError(f"{way} gave no answer")
+                    samples[way].append(1e3 * (time.perf_counter() - began))
+        for way in ways if turn >= 0 else ():
+            times[way].append(samples[way])
+    base = p50_of(times["sdk exec"])
+    return {
+        f"{way}, {what}": {
+            "p50_ms": ms(p50_of(found)),
+            "p99_ms": ms(percentile(found, 99)),
+            "sdk_exec_over_this": ms(base / p50_of(found)),
+        }
+        for way, found in times.items()
+    }
+
+
+def p50_of(rounds: list[list[float]]) -> float:
+    """The median over the rounds of each one's median."""
+    return statistics.median(statistics.median(one) for one in rounds)
+
+
+def percentile(rounds: list[list[float]], percent: int) -> float:
+    """A percentile of all rounds together: one alone has too few."""
     every = sorted(value for one in rounds for value in one)
-    return every[int(0.99 * len(every))]
+    return every[percent * len(every) // 100]
 
 
 def ms(value: float) -> float:
@@ -201,13 +243,12 @@ def warm_session(rounds: int, each: int = 5) -> Table:
                 raise RuntimeError("the provider did not answer")
             return 1e3 * (time.perf_counter() - began)
 
-    cold = [once(lambda: True) for _ in range(rounds * each)]
-    with dashdocker.Pool(os.cpu_count() or 1) as pool:
-        warm = [once(pool.full) for _ in range(rounds * each)]
-    return {
-        name: {"p50_ms": ms(statistics.median(found)), "p90_ms": ms(sorted(found)[int(0.9 * len(found))])}
-        for name, found in (("from a warm pool", warm), ("booted on demand", cold))
-    }
+    times: dict[str, list[list[float]]] = {"from a warm pool": [], "booted on demand": []}
+    for _ in range(rounds):
+        times["booted on demand"].append([once(lambda: True) for _ in range(each)])
+        with dashdocker.Pool(os.cpu_count() or 1) as pool:
+            times["from a warm pool"].append([once(pool.full) for _ in range(each)])
+    return {way: {"p50_ms": ms(p50_of(found)), "p90_ms": ms(percentile(found, 90))} for way, found in times.items()}
 
 
 def ours(_: int) -> bool:
@@ -242,72 +283,95 @@ def with_sdk_exec(_: int) -> bool:
 
 
 def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
-    """Rollouts per second: boot, fixtures, provider, eight commands, clean verification, removal."""
-    rates: dict[str, list[float]] = {"channel": [], "sdk exec": []}
+    """Rollouts per second: boot, fixtures, provider, eight commands, clean verification, removal.
+
+    With a pool as rollout.py has it, which is opened and filled within the time taken, and without.
+    """
+    ways = {"channel, pool": ours, "channel": ours, "sdk exec": with_sdk_exec}
+    rates: dict[str, list[float]] = {way: [] for way in ways}
     with ThreadPoolExecutor(workers) as threads:
         for _ in range(rounds):
-            for way, rollout in (("channel", ours), ("sdk exec", with_sdk_exec)):
+            for way, rollout in ways.items():
                 began = time.perf_counter()
-                if not all(threads.map(rollout, range(count))):
-                    raise RuntimeError(f"{way}: a rollout was not verified")
+                ahead = (
+                    dashdocker.Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext()
+                )
+                with ahead:
+                    if not all(threads.map(rollout, range(count))):
+                        raise RuntimeError(f"{way}: a rollout was not verified")
                 rates[way].append(count / (time.perf_counter() - began))
-    per_second = {way: statistics.median(found) for way, found in rates.items()}
-    ratio = statistics.median(a / b for a, b in zip(rates["channel"], rates["sdk exec"], strict=True))
+    table: Table = {"sdk exec does": "2 boots, 11 execs (fixtures, provider, 8 commands, checker), 2 removals by force"}
+    for way, found in rates.items():
+        over = [one / other for one, other in zip(found, rates["sdk exec"], strict=True)]
+        per_second = ms(statistics.median(found))
+        table[f"{way}, {workers} at once"] = {"per_second": per_second, "over_sdk_exec": ms(statistics.median(over))}
+    return table
+
+
+# --- many at once --------------------------------------------------------------------------------------------------
+
+
+def parallel(count: int, rounds: int, steps: int = 20) -> Table:
+    """What sandboxes cost while they idle and while `count` of them at once do `steps` commands each."""
+    found: dict[str, list[float]] = {}
+    times: list[list[float]] = []
+
+    def note(key: str, value: float) -> None:
+        found.setdefault(key, []).append(value)
+
+    for _ in range(rounds):
+        free, busy = available_bytes(), host_seconds()
+        with open_sessions(count) as opened:
+            note("boot_cpu_seconds", host_seconds() - busy)
+            time.sleep(2)  # what booted them has settled
+            note("host_mib", (free - available_bytes()) / 2**20 / count)
+            note("cgroup_mib", statistics.median(cgroup_bytes(one) for one in opened[:8]) / 2**20)
+            busy = host_seconds()
+            time.sleep(2)
+            note("idle_cpu_ms_per_second", 1e3 * (host_seconds() - busy) / 2)
+            began, busy = time.perf_counter(), host_seconds()
+            with ThreadPoolExecutor(count) as threads:
+                answers = list(threads.map(lambda one: steps_of(one, steps), opened))
+            note("seconds", time.perf_counter() - began)
+            note("cpu_seconds", host_seconds() - busy)
+            note("errors", sum(errors for _, errors in answers))
+            times.append([value for one, _ in answers for value in one])
+    middle = {key: ms(statistics.median(values)) for key, values in found.items()}
     return {
-        "sdk exec does": "2 boots, 11 execs (fixtures, provider, 8 commands, checker), 2 removals by force",
-        f"rollouts/s, {workers} workers": {way: ms(rate) for way, rate in per_second.items()},
-        "channel over sdk exec": ms(ratio),
-    }
-
-
-# --- memory --------------------------------------------------------------------------------------------------------
-
-
-def memory(count: int, steps: int = 20) -> Table:
-    """What idle sandboxes cost, and whether `count` of them at once all answer `steps` commands."""
-    before = available_bytes()
-    with ExitStack() as stack:
-        with ThreadPoolExecutor(8) as boots:
-            opened = list(boots.map(lambda _: stack.enter_context(dashdocker.session([])), range(count)))
-        time.sleep(2)  # what booted them has settled
-        host = (before - available_bytes()) / count
-        first = [used(one) for one in opened[:8]]
-        time.sleep(2)
-        idle = [1e-6 * (used(one)[1] - cpu) / 2 for one, (_, cpu) in zip(opened[:8], first, strict=True)]
-
-        def steps_of(shell: dashdocker.Session) -> tuple[list[float], int]:
-            times, errors = [], 0
-            for n in range(steps):
-                began = time.perf_counter()
-                try:
-                    errors += shell.step(f"echo {n}").output != f"{n}\n"
-                except dashdocker.SandboxError:
-                    errors += 1
-                times.append(1e3 * (time.perf_counter() - began))
-            return times, errors
-
-        with ThreadPoolExecutor(count) as threads:
-            found = list(threads.map(steps_of, opened))
-    times = [one for one, _ in found]
-    p50 = statistics.median(value for one in times for value in one)
-    return {
-        "idle sandbox": {
-            "cgroup_mib": ms(statistics.median(memory for memory, _ in first) / 2**20),
-            "cpu_ms_per_second": ms(statistics.median(idle)),
-        },
-        f"host, each of {count} open": {"mib": ms(host / 2**20)},
+        f"idle sandbox, of {count}": {key: middle[key] for key in ("cgroup_mib", "host_mib")},
+        f"host, {count} sandboxes": {key: middle[key] for key in ("boot_cpu_seconds", "idle_cpu_ms_per_second")},
         f"{count} at once, {steps} commands each": {
-            "p50_ms": ms(p50),
-            "p99_ms": ms(p99_of(times)),
-            "infrastructure_errors": sum(errors for _, errors in found),
+            "p50_ms": ms(p50_of(times)),
+            "p99_ms": ms(percentile(times, 99)),
+            **{key: middle[key] for key in ("seconds", "cpu_seconds")},
+            "commands": rounds * count * steps,
+            "infrastructure_errors": int(sum(found["errors"])),
         },
     }
 
 
-def used(shell: dashdocker.Session) -> tuple[int, int]:
-    """Bytes of memory and nanoseconds of processor time that a sandbox uses and has used."""
-    found = engine.api().stats(shell.container, stream=False, one_shot=True)
-    return int(found["memory_stats"]["usage"]), int(found["cpu_stats"]["cpu_usage"]["total_usage"])
+def steps_of(shell: dashdocker.Session, steps: int) -> tuple[list[float], int]:
+    """Milliseconds of each command, and how many had no answer or a wrong one."""
+    times, errors = [], 0
+    for n in range(steps):
+        began = time.perf_counter()
+        try:
+            errors += shell.step(f"echo {n}").output != f"{n}\n"
+        except dashdocker.SandboxError:
+            errors += 1
+        times.append(1e3 * (time.perf_counter() - began))
+    return times, errors
+
+
+def cgroup_bytes(shell: dashdocker.Session) -> int:
+    """Bytes of memory that a sandbox uses, by its cgroup."""
+    return int(engine.api().stats(shell.container, stream=False, one_shot=True)["memory_stats"]["usage"])
+
+
+def host_seconds() -> float:
+    """Processor time that the host has spent on anything at all."""
+    user, nice, system, _, _, *interrupts = Path("/proc/stat").read_text().split("\n")[0].split()[1:8]
+    return sum(map(int, (user, nice, system, *interrupts))) / os.sysconf("SC_CLK_TCK")
 
 
 def available_bytes() -> int:
@@ -319,10 +383,16 @@ def available_bytes() -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--only", choices=["commands", "session", "rollouts", "memory"], help="one part (default all)")
+    parser.add_argument(
+        "--only", choices=["commands", "session", "rollouts", "parallel"], help="one part (default all)"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="of each part (default %(default)s)")
     parser.add_argument(
-        "--sessions", type=int, nargs="+", default=[1, 16, 64], help="open at once; memory: the most (default 1 16 64)"
+        "--sessions",
+        type=int,
+        nargs="+",
+        default=[1, 16, 64],
+        help="open at once; parallel: the most (default 1 16 64)",
     )
     parser.add_argument("--rollouts", type=int, default=32, help="per round and way (default %(default)s)")
     parser.add_argument("--workers", type=int, default=16, help="that roll out (default %(default)s)")
