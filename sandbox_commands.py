@@ -293,9 +293,10 @@ def B09(shell: Session) -> None:
     """Removed or unwritable state makes the step stale, and the next one starts as at login."""
     shell.step("cd /usr; X=1")
     holds(
-        shell.step("rm -rf /run/operator/* /run/operator; mkdir /run/operator/state.new").state_stale, "no stale flag"
+        shell.step("rm -rf /run/operator/* /run/operator; mkdir /run/operator/even /run/operator/odd").state_stale,
+        "no stale flag",
     )
-    gives(shell, "pwd; echo [$X]; rmdir /run/operator/state.new", f"{HOME}\n[]\n")
+    gives(shell, "pwd; echo [$X]; rmdir /run/operator/even /run/operator/odd", f"{HOME}\n[]\n")
     holds(shell.step("chmod 000 /run/operator").state_stale, "no stale flag")
     holds(not shell.step("chmod 700 /run/operator").timed_out, "a step that hangs")
     holds(not shell.step("true").state_stale, "a state that stays stale")
@@ -356,11 +357,17 @@ def B15(shell: Session) -> None:
 def B16(shell: Session) -> None:
     """No wrapper text and no state file shows where an operator looks; programs show, each by a name."""
     names = {"dash", "init", "channel", "libexec", "busybox", "sleep", "proc", "home", "operator", "export"}
+    names |= {"quotes", "aliases", "setsid"}  # two files that sed reads, and a program
     words = set(re.findall("[a-z_]{4,}", WRAPPER)) - names
     looks = ("ps", "ps -o args", "cat /proc/[0-9]*/cmdline", "ls -a / /tmp", "set", "env", "export -p", "alias")
     for text in looks:
         seen = shell.step(text).output
         same((text, words & set(re.findall("[a-z_]+", seen))), (text, set()))
+    shell.step("alias l='ls'; mkdir -p \"it's\"; cd \"it's\"; (while ps -o args >>~/seen; do :; done) & job=$!")
+    for _ in range(8):
+        shell.step(":")
+    seen = shell.step("kill $job; sort -u ~/seen").output
+    same(("in the background", words & set(re.findall("[a-z_]+", seen))), ("in the background", set()))
     holds(
         "dash init" in shell.step("ps").output and "dash channel" in shell.step("ps").output, "names that are not there"
     )

@@ -28,6 +28,7 @@ SEEN_BYTES = 4096  # of a step's output that the operator sees: first and last h
 # its lifetime, and ends, and with it the container.
 LAY = r"""umask 022; cd /run/op || exit 1
 printf %s "$2" >channel; printf %s "$3" >enter; printf %s "$4" >save; printf %s "$5" >kill
+printf %s "$7" >quotes; printf %s "$8" >aliases
 ln -s /proc/self/fd/3 sh; printf %s "$6" >init
 exec /usr/bin/dash init "$1" 3<&0 </dev/null
 """
@@ -97,7 +98,10 @@ $line" lines=$((lines - 1))
 }
 keep() {
     case $saved in
-    [23]) [ ! -e /run/operator/state.new ] || /usr/libexec/busybox mv -f /run/operator/state.new /run/operator/state ;;
+    [23])
+        echo 1 >|/run/operator/saved
+        if [ -s /run/operator/turn ]; then printf '' >|/run/operator/turn; else echo 1 >|/run/operator/turn; fi
+        ;;
     esac
 }
 read -r saved </run/operator/saved
@@ -139,14 +143,16 @@ done
 # on a line before it where aliases are carried, because dash expands aliases when it reads a line.
 PREAMBLE = "\\. /run/op/enter; "
 PREAMBLE_ALIASES = "\\. /run/op/enter\n"
-# The state of the step before. From here on a backslash keeps the operator's aliases off, and only special builtins
-# and absolute paths are used, because the operator's functions can exist when the trap runs.
+# The state of the step before: steps write to `even` and `odd` in turn, and `turn`, empty or not, says which is good.
+# From here on a backslash keeps the operator's aliases off, and only special builtins and absolute paths are used,
+# because the operator's functions can exist when the trap runs.
 ENTER = r"""echo 0 >|/run/operator/saved
 exec 3<&-
-set -- "$PPID"
-if [ -f /run/operator/state ]; then
+set -- "$PPID" even
+[ ! -s /run/operator/turn ] || set -- "$PPID" odd
+if [ -f "/run/operator/$2" ]; then
     unset IFS PATH PS1 PS2 PS4
-    command . /run/operator/state
+    command . "/run/operator/$2"
 else
     . /run/op/login
 fi
@@ -160,10 +166,11 @@ SAVE = r"""\set -- "$-"
 \set -- "$1" "$(\umask)" "$(\alias)"
 \umask 077
 if \[ "${PWD-}" -ef . ]; then \set -- "$@" "$PWD"; else \set -- "$@" "$(/bin/busybox readlink "/proc/$$/cwd")"; fi
+if \[ -s /run/operator/turn ]; then \set -- "$@" even; else \set -- "$@" odd; fi
 \printf '%s\n' "$4" >|/run/operator/cwd
 {
     case $4 in
-    *\'*) /bin/busybox sed "s/'/'\\\\''/g; 1s/^/cd '/; \$s/\$/' || cd \/home\/operator/" /run/operator/cwd ;;
+    *\'*) /bin/busybox sed -f /run/op/quotes /run/operator/cwd ;;
     *) \printf "cd '%s' || cd /home/operator\n" "$4" ;;
     esac
     \printf 'umask %s\nunset OLDPWD\n' "$2"
@@ -175,10 +182,24 @@ if \[ "${PWD-}" -ef . ]; then \set -- "$@" "$PWD"; else \set -- "$@" "$(/bin/bus
     case $1 in *C*) \printf 'set -C\n' ;; esac
     case $1 in *f*) \printf 'set -f\n' ;; esac
     case $1 in *u*) \printf 'set -u\n' ;; esac
-    case $3 in ?*) \printf '%s\n' "$3" | /bin/busybox sed -E -e ':a' \
-        -e "/^[^=]*=('[^']*'|\"'*\")*\$/!{" -e '$!{' -e N -e ba -e '}' -e '}' -e 's/^/alias /' ;; esac
+    case $3 in ?*) \printf '%s\n' "$3" | /bin/busybox sed -E -f /run/op/aliases ;; esac
     \printf '# end\n'
-} >|/run/operator/state.new && case $3 in ?*) \printf '3\n' ;; *) \printf '2\n' ;; esac >|/run/operator/saved
+} >|"/run/operator/$5" && case $3 in ?*) \printf '3\n' ;; *) \printf '2\n' ;; esac >|/run/operator/saved
+"""
+# sed: the path in quotes, as a command that goes there; what `alias` prints, as commands that define them again. In
+# files, so that `ps` shows nothing of them.
+QUOTES = r"""s/'/'\\''/g
+1s/^/cd '/
+$s/$/' || cd \/home\/operator/
+"""
+ALIASES = r""":a
+/^[^=]*=('[^']*'|"'*")*$/!{
+$!{
+N
+ba
+}
+}
+s/^/alias /
 """
 # Kills the channel and every process in the step's session and in those begun since; jobs of earlier steps live on. All
 # that the operator has is stopped before the first dies, so that nothing forks on and no shell reports a child's death.
@@ -202,7 +223,7 @@ while [ $pass -lt 40 ]; do
 done 2>/dev/null
 kill -KILL -1
 """
-WRAPPER = "\n".join([LAY, INIT, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, KILL])
+WRAPPER = "\n".join([LAY, INIT, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, QUOTES, ALIASES, KILL])
 WRAPPER_HASH = sha256(WRAPPER.encode())
 LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
          "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
@@ -214,7 +235,8 @@ OPEN = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "-c",
 
 def pid_1(lifetime_seconds: float) -> list[str]:
     """The command of PID 1 of an operator's container."""
-    return ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime_seconds:g}", CHANNEL, ENTER, SAVE, KILL, INIT]
+    texts = [CHANNEL, ENTER, SAVE, KILL, INIT, QUOTES, ALIASES]
+    return ["/usr/bin/dash", "-c", LAY, "init", f"{lifetime_seconds:g}", *texts]
 
 
 def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:

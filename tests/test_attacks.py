@@ -372,7 +372,7 @@ def test_hard_links_take_no_memory_until_they_are_laid_and_then_they_count() -> 
         "rm -f saved; mkfifo saved",
         "echo '9 9 9' >saved",
         "rm -f state; ln -s /dev/zero state",
-        "rm -rf /run/operator/*; mkdir cwd saved state",
+        "rm -rf /run/operator/*; mkdir cwd saved even odd turn",
         "kill -STOP -1",
     ],
 )
