@@ -263,6 +263,25 @@ def test_a_container_that_dies_voids_the_attempt_and_another_one_succeeds(
     again = run_episode(Scripted(*SOLUTION, "exit"), hand(), seed=0, max_steps=9, timeout_seconds=60)
     assert again.kept
     assert write_record(tmp_path, trajectory) == write_record(tmp_path, again)
+    assert not api().containers(all=True, filters={"label": f"sekft.run={engine.RUN}"})
+
+
+def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_them(few: Path, tmp_path: Path) -> None:
+    out, flags = tmp_path / "out", ["--samples", "3", "--workers", "4"]
+    process = begun(few, out, *flags)
+    wait_until(lambda: len(containers_of(process)) >= 4, process)
+    for one in containers_of(process):
+        with contextlib.suppress(docker.errors.NotFound):  # it ended by itself
+            api().remove_container(one, force=True)
+    _, stderr = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 1, stderr
+    played = read_trajectories(out, partial=True)
+    kept = [trajectory for trajectory in played if trajectory.kept]
+    assert len(played) == 9
+    assert 1 <= len(played) - len(kept) <= 4
+    assert {trajectory.outcome for trajectory in played if not trajectory.kept} == {"sandbox_failed"}
+    require_finished(few, out, kept, 9, *flags)
+    assert not sandboxes_of(process)
 
 
 def test_a_command_killed_for_memory_is_flagged_and_the_session_is_judged_as_any_other() -> None:
@@ -279,6 +298,11 @@ def sandboxes_of(process: subprocess.Popen[str]) -> list[str]:
     found = api().containers(all=True, filters={"label": "sekft.run"})
     found += api().volumes(filters={"label": "sekft.run"})["Volumes"] or []
     return [one["Labels"]["sekft.run"] for one in found if one["Labels"]["sekft.pid"].split()[0] == str(process.pid)]
+
+
+def containers_of(process: subprocess.Popen[str]) -> list[str]:
+    found = api().containers(filters={"label": "sekft.run"})
+    return [one["Id"] for one in found if one["Labels"]["sekft.pid"].split()[0] == str(process.pid)]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -315,6 +339,28 @@ def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_a_rerun_finish(few: Pa
         assert 0 < len(kept) == len(written(out)) < 9
         subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
         require_finished(few, out, kept, 9, *flags)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@only_root
+def test_a_full_disk_under_generate_costs_no_scenario(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [sys.executable, ROOT / "generate.py", "--author", "template", "--n", "8", "--out", disk / "out"]
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "none", disk], check=True)
+    try:
+        full = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+        assert (full.returncode, full.stdout) == (1, ""), full.stderr
+        assert full.stderr.splitlines()[-1].endswith(": No space left on device; make room and rerun to go on")
+        before = {path.name: path.read_bytes() for path in (disk / "out").glob("*-????.json")}
+        assert 0 < len(before) < 8
+        subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+        done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        after = {path.name: path.read_bytes() for path in (disk / "out").glob("*-????.json")}
+        assert len(after) == 8
+        assert before.items() <= after.items()
     finally:
         subprocess.run(["umount", disk], check=True)
 
