@@ -51,7 +51,7 @@ RULES = {
     "B08": "where the directory is gone, the next command starts in the home directory, after the shell's word on it.",
     "B13": "The path stays the logical one while `$PWD` names the same directory, else it is the physical one;",
     "B14": "the working directory, exported and plain variables, unset, umask, aliases and the options `a C f u`",
-    "B16": "`ps` shows PID 1 and the channel by a name (`dash init`, `dash channel`) and nothing of their text;",
+    "B16": "`ps` shows programs by their names",
     "C07": "Background jobs live on to the next command;",
     "D03": "`stdout_bytes` and `stderr_bytes` of a run say how much was printed where its middle was left out.",
     "D06": "nothing where nothing was printed",
