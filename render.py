@@ -9,8 +9,9 @@ Needs   a fast tokenizer (one with a tokenizer.json)
 Ids are the concatenation of separately tokenised segments: environment text up to and including the assistant
 header, then operator text with its end marker, and so on. What the operator reads at a turn is therefore a token
 prefix of what it is trained on, and no token straddles a turn's edge. Space that some tokenizers put before a text
-is switched off, and special tokens written out in a command or an output stay plain text. A lossy tokenizer
-(WordPiece: case, runs of space) gives back only what it kept; a literal U+2581 comes back as a space from Metaspace.
+is switched off. Special tokens written out in a command or an output stay plain text, and a marker written out in an
+output is tokenised letter by letter, so that no file can forge a turn's edge. A lossy tokenizer (WordPiece: case, runs
+of space) gives back only what it kept; a literal U+2581 comes back as a space from Metaspace.
 """
 
 import json
@@ -228,6 +229,23 @@ class Renderer:
         """The end marker tokenised alone: how a turn's end is told where decoding does not give the text back."""
         return self._tokenise(self._operator(""))[0]
 
+    @cached_property
+    def _marks(self) -> re.Pattern[str]:
+        """What stands between contents: the markers, or the pieces of the chat template."""
+        pieces = [END, *HEADERS.values()]
+        if self.wire == "chat":
+            system, user = Message(role="system", content=""), Message(role="user", content="")
+            pieces = [self.end_text]
+            for messages, first in (([system, user, user], True), ([user, user], False)):
+                pieces += self._template.segment(messages, first=first)[1]
+        marks = sorted({piece.strip() for piece in pieces} - {""}, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, marks)))
+
+    def forged(self, content: str) -> str | None:
+        """The first marker that `content` spells out, or None."""
+        mark = self._marks.search(content)
+        return mark[0] if mark else None
+
     def _operator(self, command: str) -> _Segment:
         return _Segment(command + self.end_text, [(0, len(command))], operator=True)
 
@@ -248,22 +266,36 @@ class Renderer:
         return _Segment(text, spans, operator=False)
 
     def _tokenise(self, segment: _Segment) -> tuple[list[int], list[Span]]:
-        """Ids and offsets of one segment; a special token is one only where the template, not a content, wrote it."""
-        if self.wire == "markers":
-            plain = self._plain.encode(segment.text, add_special_tokens=False)
-            return plain.ids, plain.offsets
-        whole = self._specials.encode(segment.text, add_special_tokens=False)
-        hits = [(id_, *span) for id_, span in zip(whole.ids, whole.offsets, strict=True) if id_ in self._special_ids]
-        outside = [hit for hit in hits if not any(start < hit[2] and hit[1] < end for start, end in segment.contents)]
-        if len(hits) == len(outside):
+        """Ids and offsets of one segment.
+
+        A special token is one only where the template, not a content, wrote it; a marker that the world wrote is
+        tokenised letter by letter, so that its ids are not those of a turn's edge.
+        """
+        text, chat = segment.text, self.wire == "chat"
+        whole = (self._specials if chat else self._plain).encode(text, add_special_tokens=False)
+        hits: list[tuple[int, int, int | None]] = [
+            (*span, id_)
+            for id_, span in zip(whole.ids, whole.offsets, strict=True)
+            if chat and id_ in self._special_ids
+        ]
+        alone = [hit for hit in hits if not any(start < hit[1] and hit[0] < end for start, end in segment.contents)]
+        marks = (
+            []
+            if segment.operator
+            else [mark for span in segment.contents for mark in self._marks.finditer(text, *span)]
+        )
+        if len(alone) == len(hits) and not marks:
             return whole.ids, whole.offsets
+        alone += [(at, at + 1, None) for mark in marks for at in range(*mark.span())]
         ids: list[int] = []
         offsets: list[Span] = []
         cursor = 0
-        for id_, start, end in [*outside, (None, len(segment.text), len(segment.text))]:
-            plain = self._plain.encode(segment.text[cursor:start], add_special_tokens=False)
-            ids += plain.ids if id_ is None else [*plain.ids, id_]
-            offsets += [(first + cursor, last + cursor) for first, last in plain.offsets]
+        for start, end, id_ in [*sorted(alone), (len(text), len(text), None)]:
+            for first, last in [(cursor, start), *([(start, end)] if id_ is None else [])]:
+                plain = self._plain.encode(text[first:last], add_special_tokens=False)
+                ids += plain.ids
+                offsets += [(a + first, b + first) for a, b in plain.offsets]
+            ids += [] if id_ is None else [id_]
             offsets += [] if id_ is None else [(start, end)]
             cursor = end
         return ids, offsets
