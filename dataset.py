@@ -70,6 +70,13 @@ class Dataset:
             "labelled_tokens": sum(sum(example.encoded.mask) for example in self.examples),
         }
 
+    def sizes(self) -> tuple[list[int], list[int]]:
+        """Tokens and labelled tokens of every example."""
+        return (
+            [len(example.encoded.token_ids) for example in self.examples],
+            [sum(example.encoded.mask) for example in self.examples],
+        )
+
     def keep_first(self, count: int) -> None:
         """Train on the first `count` examples only; the others are beyond the limit."""
         self.left_out["beyond_limit"] += [example.id for example in self.examples[count:]]

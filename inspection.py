@@ -19,15 +19,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import models
 import preflight
 import stage
 from dataset import Dataset, Example, commands_of, steps_of
 from render import Renderer
-from schema import Message
+from schema import BadInputError, Message, read_json
+from verdicts import is_terminal
 
 LABELLED_SHARE = (0.01, 0.95)  # outside of these a mask is broken, whatever the data
 LOW_LR = 5e-5  # LoRA wants about ten times the rate of full fine-tuning (Thinking Machines, LoRA Without Regret, 2025)
 SHOWN_CHARACTERS = 40  # of a text that is quoted in a finding
+# What a terminal could obey, as pictures: every control character but newline and tab.
+PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+PICTURES |= dict.fromkeys(range(0x7F, 0xA0), "\N{SYMBOL FOR DELETE}")
 
 Check = Callable[[Example, Renderer], str]
 
@@ -54,26 +59,31 @@ def report_inspection(
 
     `settings` are sft.py's flags, `held` what overlaps with a holdout (None: not asked).
     """
+    costs = estimate(dataset, settings)
     findings = inspect(dataset, renderer, holdout=held)
+    findings += [_eos(renderer, settings["base"]), _card(settings["base"], settings["dtype"])]
     if settings["lr"] < LOW_LR:
         findings.append(Finding("WARN", "lr", f"{settings['lr']:g} is low for LoRA; 2e-4 is usual"))
+    need = costs["memory_bytes"]["total"] if costs else 0
+    if line := preflight.too_small(need, preflight.free_bytes_here()):
+        findings.append(Finding("WARN", "memory", line))
     for example in dataset.examples[:show_rows]:
         print(show(example, colour=sys.stderr.isatty()), file=sys.stderr)
     for finding in findings:
         print(finding.line(), file=sys.stderr)
-    lengths = sorted(len(example.encoded.token_ids) for example in dataset.examples)
-    batches = [lengths[start : start + settings["batch"]] for start in range(0, len(lengths), settings["batch"])]
-    padded = sum(max(batch) * len(batch) for batch in batches)
+    lengths, labels = dataset.sizes()
     stage.report(
         {
             **dataset.counts(),
             **statistics_of(dataset, renderer),
+            "labelled_share": round(sum(labels) / sum(lengths), 4) if lengths else None,
             "steps_estimate": steps_of(len(lengths), *(settings[name] for name in ("batch", "accum", "epochs"))),
-            "padding_share": round(1 - sum(lengths) / padded, 4) if padded else None,
-            "estimate": estimate(dataset, settings),
+            "padding_share": padding_share(lengths, settings["batch"], settings["accum"]),
+            "estimate": costs,
             "data_sha256": dataset.hash(),
             "render": renderer.describe(),
             "markers": markers(renderer),
+            "opening": opening_text(renderer),
             "findings": [vars(finding) for finding in findings if finding.level != "OK"],
             "checks": len(findings),
         }
@@ -98,8 +108,10 @@ def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str
         over("prefix", "every turn's context is a prefix of the ids", _prefix_breaks),
         over("end", "every turn ends in the end marker, and holds none before it", _end_is_wrong),
         over("bos", "one BOS at most, at the start", _bos_is_wrong),
-        over("decode", "ids give the commands back byte for byte", _decode_differs, level="WARN"),
-        over("unknown", "no unknown token in a command", _has_unknown, level="WARN"),
+        over("decode", "labelled ids give each command and its end marker back, byte for byte", _decode_differs),
+        over("forged", "no output spells a marker", _forges, level="WARN"),
+        over("empty", "no operator turn is empty", _has_empty_turn, level="WARN"),
+        over("terminal", "the last command is a terminal", _has_no_terminal, level="WARN"),
         _share(dataset),
         _named("ERROR", "no_labels", "rows without any label", dataset.left_out["no_labels"]),
         _truncation(dataset),
@@ -192,19 +204,34 @@ def _bos_is_wrong(example: Example, renderer: Renderer) -> str:
 
 
 def _decode_differs(example: Example, renderer: Renderer) -> str:
-    ids = example.encoded.token_ids
-    said = [renderer.decode_turn([ids[position] for position in group])[0] for group in _labelled(example)]
-    pairs = zip(said, commands_of(example.trajectory.messages), strict=False)
-    return next((f"{_quoted(wanted)} comes back as {_quoted(found)}" for found, wanted in pairs if found != wanted), "")
-
-
-def _has_unknown(example: Example, renderer: Renderer) -> str:
-    unknown = renderer.tokenizer.unk_token_id
-    encoded = example.encoded
-    for id_, on, (start, end) in zip(encoded.token_ids, encoded.mask, encoded.offsets, strict=True):
-        if on and id_ == unknown:
-            return f"{_quoted(encoded.text[start:end])} is unknown to the tokenizer"
+    groups, commands = _labelled(example), commands_of(example.trajectory.messages)
+    for turn, (group, command) in enumerate(zip(groups, commands, strict=False)):
+        ids = [example.encoded.token_ids[position] for position in group]
+        found, ended = renderer.decode_turn(ids)
+        if found != command or not ended:
+            return (
+                f"turn {turn}: {_quoted(command)} comes back as {_quoted(found)}{'' if ended else ', without its end'}"
+            )
+        if not example.recorded and ids != renderer.operator_ids(command):
+            return f"turn {turn}: the ids of {_quoted(command)} are not those it is generated with"
     return ""
+
+
+def _forges(example: Example, renderer: Renderer) -> str:
+    for index, message in enumerate(example.trajectory.messages):
+        if message.role != "assistant" and (mark := renderer.forged(message.content)):
+            return f"message {index}: the world writes {_quoted(mark)}; it is read letter by letter, never as an edge"
+    return ""
+
+
+def _has_empty_turn(example: Example, renderer: Renderer) -> str:
+    commands = commands_of(example.trajectory.messages)
+    return next((f"turn {turn} is {command!r}" for turn, command in enumerate(commands) if not command.strip()), "")
+
+
+def _has_no_terminal(example: Example, renderer: Renderer) -> str:
+    last = commands_of(example.trajectory.messages)[-1]
+    return "" if is_terminal(last) else f"{_quoted(last)} ends the session and is no terminal"
 
 
 def _share(dataset: Dataset) -> Finding:
@@ -257,6 +284,48 @@ def _pad(renderer: Renderer) -> Finding:
     return Finding("OK", "pad", "the pad token is not the end marker's")
 
 
+def _eos(renderer: Renderer, base: str) -> Finding:
+    """Whether what stops a generation elsewhere (generation_config.json, or the tokenizer) ends a turn here."""
+    path = Path(base) / "generation_config.json"
+    eos = read_json(path).get("eos_token_id") if path.exists() else renderer.tokenizer.eos_token_id
+    if renderer.wire == "markers":
+        return Finding("OK", "eos", f"{renderer.end_text} is text, no eos; a server must be given it as a stop string")
+    if set(eos if isinstance(eos, list) else [eos]) & set(renderer.operator_ids("")):
+        return Finding("OK", "eos", "the base's eos ends an operator's turn")
+    text = (
+        f"the base's eos is {eos}, an operator's turn ends in {renderer.end_text!r}; give servers that as a stop string"
+    )
+    return Finding("WARN", "eos", text)
+
+
+def _card(base: str, dtype: str) -> Finding:
+    """What sft.py would refuse on the card here, before it reads a weight."""
+    try:
+        models.check_machine(base, dtype)
+    except BadInputError as error:
+        return Finding("ERROR", "card", str(error))
+    if line := preflight.no_gpu_here():
+        return Finding("WARN", "card", line)
+    return Finding("OK", "card", "the card here, if any, can do this")
+
+
+def padding_share(lengths: Sequence[int], batch: int, accum: int) -> float | None:
+    """The share of padding in a pass that groups by length as the trainer does, for one random order."""
+    import torch
+    from transformers.trainer_pt_utils import get_length_grouped_indices
+
+    if not lengths:
+        return None
+    if batch == 1:
+        return 0.0
+    order = get_length_grouped_indices(lengths, batch * accum, generator=torch.Generator().manual_seed(0))
+    batches: list[list[int]] = [
+        [lengths[at] for at in order[start : start + batch]] for start in range(0, len(order), batch)
+    ]
+    padded = sum(max(one) * len(one) for one in batches)
+    return round(1 - sum(lengths) / padded, 4)
+
+
 def statistics_of(dataset: Dataset, renderer: Renderer) -> dict[str, Any]:
     """Quantiles of length, labels and labelled share per row (min, quartiles, max), and what rows have in common.
 
@@ -264,15 +333,16 @@ def statistics_of(dataset: Dataset, renderer: Renderer) -> dict[str, Any]:
     ids that tokenising their text again would give as well.
     """
     examples = dataset.examples
-    lengths = [len(example.encoded.token_ids) for example in examples]
-    labels = [sum(example.encoded.mask) for example in examples]
+    lengths, labels = dataset.sizes()
     shares = [label / length for label, length in zip(labels, lengths, strict=True)]
     recorded = [example for example in examples if example.recorded]
     texts = [renderer.encode(example.trajectory.messages).token_ids for example in recorded]
     return {
-        "length_tokens": _quantiles(lengths),
-        "labelled_tokens": _quantiles(labels),
-        "labelled_share": _quantiles(shares),
+        "per_row": {
+            "length_tokens": _quantiles(lengths),
+            "labelled_tokens": _quantiles(labels),
+            "labelled_share": _quantiles(shares),
+        },
         "archetypes": dict(sorted(Counter(example.trajectory.axes["task"] for example in examples).items())),
         "same_commands": len(examples) - len({tuple(commands_of(example.trajectory.messages)) for example in examples}),
         "recorded_as_text": sum(a.encoded.token_ids == ids for a, ids in zip(recorded, texts, strict=True)),
@@ -296,6 +366,15 @@ def markers(renderer: Renderer) -> dict[str, dict[str, Any]]:
     }
 
 
+def opening_text(renderer: Renderer) -> str:
+    """What stands before the first command, with the names of the turns for contents: how a system turn is folded."""
+    turns = [
+        Message(role="system", content="SYSTEM"),
+        *(Message(role="user", content=name) for name in ("LOGIN", "$ ")),
+    ]
+    return renderer.decode(renderer.context(turns))
+
+
 def estimate(dataset: Dataset, settings: dict[str, Any]) -> dict[str, Any] | None:
     """Operations, memory and hours of the run; None, with a line, where the base has no config to tell its shape."""
     base = settings["base"]
@@ -304,16 +383,8 @@ def estimate(dataset: Dataset, settings: dict[str, Any]) -> dict[str, Any] | Non
         return None
     import torch
 
-    lengths = [len(example.encoded.token_ids) for example in dataset.examples]
-    labels = [sum(example.encoded.mask) for example in dataset.examples]
-    on_gpu = torch.cuda.is_available()
-    half = settings["dtype"] in ("fp16", "bf16") or (settings["dtype"] == "auto" and on_gpu)
-    checkpointing = settings["gradient_checkpointing"]
-    checkpointing = on_gpu if checkpointing is None else checkpointing
-    found = preflight.costs(
-        preflight.shape_of(base), lengths, labels, {**settings, "gradient_checkpointing": checkpointing}, half=half
-    )
-    if not on_gpu:
+    found = preflight.costs_here(base, *dataset.sizes(), settings)
+    if not torch.cuda.is_available():
         found["hours"]["this CPU"] = float(f"{preflight.hours_on(found['flops'], _cpu_flops()):.2g}")
     return found
 
@@ -337,8 +408,8 @@ def show(example: Example, *, colour: bool) -> str:
     encoded, parts, cursor, inside = example.encoded, [], 0, False
     for on, (start, _) in zip(encoded.mask, encoded.offsets, strict=True):
         if bool(on) != inside:
-            parts += [encoded.text[cursor:start].replace("\033", "␛"), opened if on else closed]
+            parts += [encoded.text[cursor:start].translate(PICTURES), opened if on else closed]
             cursor, inside = start, bool(on)
-    parts += [encoded.text[cursor:].replace("\033", "␛"), closed if inside else ""]
+    parts += [encoded.text[cursor:].translate(PICTURES), closed if inside else ""]
     share = sum(encoded.mask) / len(encoded.token_ids)
     return f"--- {example.id}: {len(encoded.token_ids)} tokens, {share:.1%} labelled\n{''.join(parts)}"

@@ -11,6 +11,7 @@ so there is no second one. dtype auto: fp32 on CPU, fp16 on CUDA below sm_80 (no
 only ever read. Directories are checked before torch is imported.
 """
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,8 +169,23 @@ def load_model(
     else:
         model, tokenizer = _load_base(str(base), dtype, load_4bit, device)
     if adapter is not None:
+        _say_other_loading(Path(adapter), model, dtype, load_4bit)
         model = _swap(Path(adapter)) if held else _attach(model, Path(adapter))
     return model, tokenizer
+
+
+def _say_other_loading(adapter: Path, model: Any, dtype: str, load_4bit: bool) -> None:
+    """A line on stderr where `adapter` was trained beside a base of another dtype: its logits then differ a little."""
+    flags = read_json(adapter / "sekft.json").get("flags", {})
+    trained = flags.get("dtype", dtype), flags.get("load_4bit", load_4bit)
+    device = model.device.type
+    if (pick_dtype(trained[0], device), trained[1]) != (pick_dtype(dtype, device), load_4bit):
+        told = [
+            f"--dtype {kind}{' --load-4bit' if quantised else ''}" for kind, quantised in (trained, (dtype, load_4bit))
+        ]
+        print(
+            f"{adapter}: trained with {told[0]}, loaded with {told[1]}; its logits are not quite those", file=sys.stderr
+        )
 
 
 def _attach(model: Any, adapter: Path) -> Any:
@@ -223,10 +239,13 @@ def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tu
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    torch_dtype = pick_dtype(dtype, device)
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        if line := preflight.no_gpu_here():
+            print(line, file=sys.stderr)
     if device.startswith("cuda"):
         check_card_here(base, dtype)
+    torch_dtype = pick_dtype(dtype, device)
     options: dict[str, Any] = {}
     if load_4bit:
         options["quantization_config"] = BitsAndBytesConfig(
@@ -255,6 +274,16 @@ def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tu
     return model, tokenizer
 
 
+def check_machine(base: str, dtype: str) -> None:
+    """`check_card_here` where there is a card; without an NVIDIA driver torch is not even imported."""
+    if not preflight.driver_here():
+        return
+    import torch
+
+    if torch.cuda.is_available():
+        check_card_here(base, dtype)
+
+
 def check_card_here(base: str, dtype: str) -> None:
     """Refuse what cannot work on the CUDA device here, and patch what is slow on it; reads no weight."""
     from transformers import PreTrainedConfig
@@ -276,6 +305,6 @@ def pick_dtype(dtype: str, device: str) -> Any:
     if dtype not in DTYPES:
         raise BadInputError(f"--dtype {dtype!r} is unknown; known: {', '.join(DTYPES)}")
     if dtype == "auto":
-        old = device.startswith("cuda") and torch.cuda.get_device_capability() < preflight.AMPERE
+        old = device.startswith("cuda") and preflight.card_here().capability < preflight.AMPERE
         dtype = "fp32" if not device.startswith("cuda") else "fp16" if old else "bf16"
     return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}[dtype]

@@ -4,7 +4,7 @@
 
 Reads   <base>/config.json (shape_of)
 Writes  nothing
-Needs   torch and transformers for card_here() and shape_of(); the rules themselves need nothing
+Needs   torch and transformers for what ends in _here and for shape_of(); the rules themselves need nothing
 
 The rules are functions of plain facts (capability, architectures, bytes, flags), so that what holds for a V100 is
 tested where there is none. Costs are estimates: saved activations are counted per layer (within a third of what
@@ -74,6 +74,15 @@ def no_gpu(driver: bool, seen: bool, torch_version: str) -> str | None:
         f"an NVIDIA driver is loaded but torch {torch_version} sees no GPU, so this runs on CPU; "
         f"the build may be without CUDA or newer than the driver (a V100 takes torch {OLD_BUILD})"
     )
+
+
+def no_gpu_here() -> str | None:
+    """`no_gpu` of this machine; does not import torch where there is no driver."""
+    if not driver_here():
+        return None
+    import torch
+
+    return no_gpu(driver=True, seen=torch.cuda.is_available(), torch_version=torch.__version__)
 
 
 def no_kernels(card: Card) -> str | None:
@@ -156,9 +165,13 @@ class Shape:
         return sum(wide * high for shapes in self.linears.values() for wide, high in shapes)
 
     def trainable(self, rank: int, targets: str) -> int:
-        """Parameters of an adapter; `targets` as in --lora-targets."""
-        names = self.linears if targets == "all-linear" else targets.split(",")
-        return sum(rank * (wide + high) for name in names for wide, high in self.linears.get(name, []))
+        """Parameters of an adapter; `targets` as in --lora-targets. Raises BadInputError for unknown ones."""
+        names = list(self.linears) if targets == "all-linear" else targets.split(",")
+        if unknown := sorted(set(names) - set(self.linears)):
+            raise BadInputError(
+                f"--lora-targets: {unknown} not in this base; it has {sorted(self.linears)}, or all-linear"
+            )
+        return sum(rank * (wide + high) for name in names for wide, high in self.linears[name])
 
 
 def shape_of(base: str) -> Shape:
@@ -265,14 +278,25 @@ def costs(
     }
 
 
+def costs_here(base: str, lengths: Sequence[int], labels: Sequence[int], settings: dict[str, Any]) -> dict[str, Any]:
+    """`costs` with what sft.py does on the device here where its flags leave that open."""
+    import torch
+
+    on_gpu = torch.cuda.is_available()
+    half = settings["dtype"] in ("fp16", "bf16") or (settings["dtype"] == "auto" and on_gpu)
+    checkpointing = settings["gradient_checkpointing"]
+    settings = {**settings, "gradient_checkpointing": on_gpu if checkpointing is None else checkpointing}
+    return costs(shape_of(base), lengths, labels, settings, half=half)
+
+
 def hours_on(operations: float, peak: float) -> float:
     """Hours at the usual share of a card's peak."""
     return operations / (peak * UTILISATION) / 3600
 
 
-def too_small(need_bytes: int, free_bytes: int) -> str | None:
-    """The line for a run that is likely to run out of memory."""
-    if need_bytes <= free_bytes:
+def too_small(need_bytes: int, free_bytes: int | None) -> str | None:
+    """The line for a run that is likely to run out of memory; none where it is not known what is free."""
+    if free_bytes is None or need_bytes <= free_bytes:
         return None
     return (
         f"this run is estimated to need {need_bytes / 2**30:.1f} GiB, {free_bytes / 2**30:.1f} GiB are free; "
@@ -281,7 +305,11 @@ def too_small(need_bytes: int, free_bytes: int) -> str | None:
 
 
 def free_bytes_here() -> int | None:
-    """Memory that the host could still give; None where the system does not say."""
+    """Memory that the card, or without one the host, could still give; None where the system does not say."""
+    import torch
+
+    if torch.cuda.is_available():
+        return card_here().free_bytes
     try:
         rows = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

@@ -13,7 +13,8 @@ A killed run goes on from its last checkpoint when the same command is given aga
 more --epochs go on from where it ended, on the longer schedule. Sessions over --max-length-tokens are left out and
 named, never cut. --inspect exits 2 on an ERROR line, --overfit when the loss of its rows cannot be driven to about
 zero. What cannot work on the card is refused before any weight is read. At the end a fresh process loads the adapter
-and must give the same logits (reload.py). On CPU, --dtype auto computes in fp32 with the matrix units' bf16 products
+and must give the same logits (reload.py). One process trains on one device, the first that CUDA_VISIBLE_DEVICES leaves
+it. On CPU, --dtype auto computes in fp32 with the matrix units' bf16 products
 where there are any; fp32 does not.
 """
 
@@ -87,6 +88,8 @@ def main(
         check_tokenizer(base)
         renderer = Renderer.for_base(load_tokenizer(base), render)
         dataset = build(trajectories, renderer, **rows)
+        if overfit:
+            dataset.keep_first(overfit)
         held = overlap(trained_rows(dataset), holdout, partial=partial) if holdout else None
         say_left_out(dataset)
         return report_inspection(dataset, renderer, held, {**settings, "base": base}, show_rows)
@@ -100,7 +103,8 @@ def main(
     before_files = files_of(base)
     before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
     if not before.get("finished"):
-        check_machine(base, dtype)
+        models.check_machine(base, dtype)
+        preflight.shape_of(base).trainable(lora_r, lora_targets)
     manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
         return report_finished(out, base, before)
@@ -127,19 +131,6 @@ def main(
     stage.finish(out, manifest, ids=[example.id for example in dataset.examples], counts=counts)
     stage.report({"out": str(out), "base": base, **counts})
     return stage.DONE
-
-
-def check_machine(base: str, dtype: str) -> None:
-    """Refuse what cannot work on the card here, before anything is written; without an NVIDIA driver, nothing."""
-    if not preflight.driver_here():
-        return
-    import torch
-
-    seen = torch.cuda.is_available()
-    if line := preflight.no_gpu(driver=True, seen=seen, torch_version=torch.__version__):
-        print(line, file=sys.stderr)
-    if seen:
-        models.check_card_here(base, dtype)
 
 
 def files_of(base: str) -> dict[str, tuple[int, int]]:
@@ -177,9 +168,15 @@ def within_context(base: str, max_length_tokens: int) -> int:
 
 def check_flags(flags: dict[str, Any]) -> None:
     """Raise BadInputError for numbers that cannot be meant and for a base or data that is not there."""
+    if (processes := os.environ.get("WORLD_SIZE", "1")) != "1":
+        raise BadInputError(
+            f"WORLD_SIZE is {processes}: sft.py is one process on one device; start it with plain python"
+        )
     for name in ("lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit"):
         if flags[name] is not None and flags[name] < 1:
             raise BadInputError(f"--{name.replace('_', '-')} is {flags[name]}; it must be at least 1")
+    if flags["show_rows"] < 0:
+        raise BadInputError(f"--show is {flags['show_rows']}; it must be at least 0")
     if not 0 < flags["lr"] < 1:
         raise BadInputError(f"--lr is {flags['lr']}; it must lie between 0 and 1 (2e-4 is usual for LoRA)")
 
@@ -278,21 +275,9 @@ def train(
 
 def warn_of_memory(dataset: Dataset, base: str, settings: dict[str, Any]) -> None:
     """A line on stderr where the run is likely to need more memory than there is."""
-    import torch
-
-    on_gpu = torch.cuda.is_available()
-    half = models.pick_dtype(settings["dtype"], "cuda" if on_gpu else "cpu") != torch.float32
-    checkpointing = settings["gradient_checkpointing"]
-    need = preflight.memory(
-        preflight.shape_of(base),
-        [len(example.encoded.token_ids) for example in dataset.examples],
-        [sum(example.encoded.mask) for example in dataset.examples],
-        {**settings, "gradient_checkpointing": on_gpu if checkpointing is None else checkpointing},
-        half=half,
-    )
-    free = preflight.card_here().free_bytes if on_gpu else preflight.free_bytes_here()
+    need = preflight.costs_here(base, *dataset.sizes(), settings)["memory_bytes"]
     total = need["total"] - (need["weights"] if models.holds_base() else 0)
-    if free is not None and (line := preflight.too_small(total, free)):
+    if line := preflight.too_small(total, preflight.free_bytes_here()):
         print(line, file=sys.stderr)
 
 

@@ -31,16 +31,13 @@ MIN_SCALE = 1.0  # of the gradient scaler: it starts at 65,536 and halves with e
 
 
 def add_lora(model: Any, settings: dict[str, Any]) -> Any:
-    """The model with a fresh adapter in fp32 and everything else frozen. Raises BadInputError for unknown targets."""
+    """The model with a fresh adapter in fp32 and everything else frozen; `Shape.trainable` knows the targets."""
     import torch
     from peft import LoraConfig, get_peft_model
 
     targets: Any = settings["lora_targets"]
     if targets != "all-linear":
         targets = targets.split(",")
-        linear = {name.rpartition(".")[2] for name, module in model.named_modules() if hasattr(module, "in_features")}
-        if unknown := sorted(set(targets) - linear):
-            raise BadInputError(f"--lora-targets: {unknown} not in this base; it has {sorted(linear)}, or all-linear")
     config = LoraConfig(
         r=settings["lora_r"], lora_alpha=settings["lora_alpha"], target_modules=targets, task_type="CAUSAL_LM"
     )
@@ -236,6 +233,9 @@ def make_trainer(
 
     on_cpu = model.device.type == "cpu"
     arguments = TrainingArguments(**training_arguments(settings, total, out, on_cpu=on_cpu))
+    arguments._n_gpu = min(
+        arguments.n_gpu, 1
+    )  # else Trainer spreads over every GPU seen, and --batch is one GPU's share
     if arguments.gradient_checkpointing:
         model.enable_input_require_grads()
     log = Log()

@@ -1,16 +1,24 @@
 """What a card cannot do is said before anything is read; what a run costs is estimated close to what it takes."""
 
+import dataclasses
+import json
+import re
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tiny
 
+import models
 import preflight
 import sft
+import stage
 import training
+from models import load_model
 from preflight import Card, Shape
-from schema import BadInputError
+from schema import BadInputError, read_json, write_json, write_record
 
 CU130 = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120", "compute_120")
 CU126 = ("sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90")
@@ -72,8 +80,6 @@ def test_grouped_queries_are_repeated_below_sm_80_alone_and_give_the_same_logits
     import torch
     import transformers.integrations.sdpa_attention as attention
 
-    from models import load_model
-
     assert [preflight.repeats_keys(one) for one in ((7, 0), (7, 5), (8, 0), (9, 0))] == [True, True, False, False]
     model, _ = load_model(tiny.base(tmp_path / "base"), dtype="fp32")
     grouped: list[bool] = []
@@ -95,6 +101,116 @@ def test_grouped_queries_are_repeated_below_sm_80_alone_and_give_the_same_logits
     assert grouped
     assert not any(grouped)
     assert float((before - after).abs().max()) < 1e-5
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.base(tmp_path_factory.mktemp("preflight") / "base")
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Card | None], None]:
+    """Puts a card (None: one that torch cannot see) into the machine: the three facts that torch would tell."""
+
+    def put(one: Card | None) -> None:
+        monkeypatch.setattr(preflight, "driver_here", lambda: True)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: one is not None)
+        monkeypatch.setattr(preflight, "card_here", lambda: one)
+
+    import torch
+
+    return put
+
+
+def fit(base: Path, place: Path, *flags: str) -> int:
+    write_record(place / "data", tiny.trajectory("t-s0"))
+    given = ["--data", str(place / "data"), "--base", str(base), "--no-reload", *flags]
+    return sft.main(**vars(sft.parser().parse_args(given)))
+
+
+REFUSED = {
+    "build": (card(built_for=CU130), [], {}, "install torch 2.13.0+cu126"),
+    "bf16": (card(), ["--dtype", "bf16"], {}, "--dtype bf16: Tesla V100"),
+    "8-bit": (card(), [], {"load_in_8bit": True}, "needs sm_75"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_training_loading_and_inspecting_ask_the_card_before_a_weight_is_read(
+    name: str, base: Path, tmp_path: Path, here: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, flags, quantization, words = REFUSED[name]
+    base = shutil.copytree(base, tmp_path / "base")
+    config = read_json(base / "config.json")
+    write_json(base / "config.json", {**config, "quantization_config": quantization} if quantization else config)
+    (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")  # reading it would fail
+    here(one)
+    with pytest.raises(BadInputError, match=re.escape(words)) as caught:
+        fit(base, tmp_path, "--out", str(tmp_path / "out"), *flags)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(BadInputError, match=re.escape(words)):
+        load_model(base, dtype=flags[1] if flags else "auto")  # as eval.py, rollout.py and resident.py do
+    capsys.readouterr()
+    assert fit(base, tmp_path, "--inspect", *flags) == stage.BAD_INPUT
+    shown = capsys.readouterr()
+    assert f"ERROR card: {caught.value}" in shown.err
+    assert "card" in [finding["check"] for finding in json.loads(shown.out)["findings"]]
+
+
+def test_a_driver_that_torch_cannot_use_is_said_wherever_a_base_is_loaded(
+    base: Path, tmp_path: Path, here: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here(None)
+    load_model(base, dtype="fp32")
+    assert "sees no GPU, so this runs on CPU" in capsys.readouterr().err
+    assert fit(base, tmp_path, "--inspect") == stage.DONE
+    assert "WARN  card: an NVIDIA driver is loaded" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("capability", "patched"), [((7, 0), True), ((7, 5), True), ((8, 0), False), ((9, 0), False)])
+def test_grouped_queries_are_patched_on_old_cards_alone(
+    base: Path, here: Any, monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], patched: bool
+) -> None:
+    import transformers.integrations.sdpa_attention as attention
+
+    real = attention.use_gqa_in_sdpa
+    monkeypatch.setattr(attention, "use_gqa_in_sdpa", real)  # put back afterwards
+    here(card(capability))
+    models.check_machine(str(base), "auto")
+    assert (attention.use_gqa_in_sdpa is not real) is patched
+    assert models.pick_dtype("auto", "cuda") == (torch_dtype("float16") if patched else torch_dtype("bfloat16"))
+
+
+def torch_dtype(name: str) -> Any:
+    import torch
+
+    return getattr(torch, name)
+
+
+def test_a_run_that_needs_more_than_is_free_is_warned_of(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--out", str(tmp_path / "out"), "--epochs", "1", "--dtype", "fp32"]
+    with monkeypatch.context() as patch:
+        patch.setattr(preflight, "free_bytes_here", lambda: 2**20)
+        assert fit(base, tmp_path, *flags) == stage.DONE
+    assert "0.0 GiB are free; lower --batch" in capsys.readouterr().err
+    assert fit(base, tmp_path, *flags, "--redo") == stage.DONE
+    assert "are free" not in capsys.readouterr().err
+    here(dataclasses.replace(card(), free_bytes=2**20))
+    assert preflight.free_bytes_here() == 2**20
+    assert fit(base, tmp_path, "--inspect") == stage.DONE
+    assert "WARN  memory: this run is estimated to need" in capsys.readouterr().err
+
+
+def test_unknown_targets_are_refused_before_a_weight_is_read(base: Path, tmp_path: Path) -> None:
+    base = shutil.copytree(base, tmp_path / "base")
+    (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")
+    for flags in (["--out", str(tmp_path / "out")], ["--inspect"]):
+        with pytest.raises(BadInputError, match=r"--lora-targets: \['nonsense'\] not in this base; it has .*'q_proj'"):
+            fit(base, tmp_path, *flags, "--lora-targets", "q_proj,nonsense")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture(scope="module")

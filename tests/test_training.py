@@ -151,6 +151,25 @@ def test_accumulation_equals_the_full_batch(base: Path, tmp_path: Path) -> None:
         assert one == pytest.approx(other, abs=1e-5)
 
 
+def test_one_device_is_used_where_more_are_seen(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers import TrainingArguments
+
+    real = TrainingArguments.__post_init__
+
+    def two_seen(self: Any) -> None:
+        real(self)
+        self._n_gpu = 2
+
+    monkeypatch.setattr(TrainingArguments, "__post_init__", two_seen)
+    flags = settings(batch=2)
+    trainer, _ = training.make_trainer(
+        adapted(base, flags)[0], rows_of(4), tmp_path, flags, data_hash="", progress=stage.progress(None, "train"),
+        compact=True,
+    )  # fmt: skip
+    assert trainer.args.n_gpu == 1
+    assert trainer.args.train_batch_size == 2
+
+
 def fp16_trainer(base: Path, out: Path, epochs: int, overflows: int) -> tuple[Any, Any]:
     """A trainer of three rows whose gradient is infinite, whatever the scale, in its first `overflows` steps."""
     import torch
