@@ -1,17 +1,19 @@
 """Measure sft.py's training loop side by side with TRL's SFTTrainer and transformers' Trainer.
 
-    python bench/train.py                          # everything, five rounds, three quarters of an hour on one core
+    python bench/train.py                          # everything, about 25 minutes on one core
+    python bench/train.py --only compare           # the claims alone, five rounds: about 12 minutes
     python bench/train.py --only compare --rounds 1
 
 Reads   nothing
 Writes  the figures as JSON where --out says (default bench/train.json), a picture beside it, a table to stderr
-Needs   an otherwise idle machine; `pip install -r bench/requirements.txt` for the picture, left out without it
+Needs   an otherwise idle machine; matplotlib (in requirements.txt) for the picture, left out without it
 
 Each run is a process of its own on the same random base, rows, seed and order; the trainers are taken in turn, so that
 what slows the machine down slows them all. Tokens are real ones, never padding; memory is the peak above what the
 process held before training; a figure is the median over the rounds. Losses and gradient norms of all trainers must
 agree, else there is nothing to compare. On a CUDA device the base has Mistral-7B's shape, in fp16 and in 4-bit, and
-the share of the card's peak (MFU) is given.
+the share of the card's peak is given: MFU counts what a LoRA pass needs (forward and the gradient of the inputs; no
+gradient of frozen weights), HFU what is done, checkpointing's second forward included.
 """
 
 import argparse
@@ -42,7 +44,7 @@ ROOT = Path(__file__).parent.parent
 TRAINERS = ("sekft", "trl", "trainer")
 NAMES = {"sekft": "sekft", "trl": "TRL SFTTrainer", "trainer": "transformers Trainer"}
 SHARE = 0.15  # of the tokens of a session that are the operator's
-LENGTHS, SHARES = (256, 512, 1024, 2048), (0.05, 0.15, 0.4, 1.0)
+LENGTHS, SHARES = (256, 1024, 2048), (0.05, 0.3, 1.0)
 SPAN = 24  # tokens of one operator turn
 AGREE = 1e-4  # relative, between losses and between gradient norms; in half precision only shown
 SMALL = {"hidden_size": 576, "intermediate_size": 1536, "num_attention_heads": 9, "num_key_value_heads": 3}
@@ -80,7 +82,7 @@ def cases(on_gpu: bool) -> list[tuple[str, Table]]:
     """What is compared: name and specification."""
     ragged = random.Random(0)
     if not on_gpu:
-        lengths = [ragged.randint(120, 680) for _ in range(12)]
+        lengths = [ragged.randint(120, 400) for _ in range(8)]
         plain = {"lengths": lengths, "dtype": "fp32", "load_4bit": False, "gradient_checkpointing": False}
         return [
             ("batch 2, accumulation 2", {**plain, "batch": 2, "accum": 2}),
@@ -178,7 +180,8 @@ def sweep(what: str, values: Sequence[float], spec: Table, rounds: int) -> Table
     """The comparison over sequence length (at the usual label share) or label share (at 512 tokens), batch 1."""
     table: Table = {}
     for value in values:
-        changes = {"lengths": [value] * 4} if what == "length" else {"lengths": [512] * 4, "share": value}
+        lengths = [value] * max(1, 1024 // int(value)) if what == "length" else [512] * 2
+        changes = {"lengths": lengths, "share": spec["share"] if what == "length" else value}
         table[str(value)] = compare(f"{what} {value}", {**spec, **changes, "batch": 1, "accum": 4}, rounds)
     return table
 
@@ -269,9 +272,12 @@ def work(spec: Table) -> Table:
         peak = held.peak_above()
     labels = [sum(label != -100 for label in row["labels"]) for row in rows]
     tokens = sum(spec["lengths"]) * spec["epochs"]
-    operations = preflight.flops(
-        shape, spec["lengths"], labels, shape.trainable(16, "all-linear"),
-        checkpointing=bool(spec["gradient_checkpointing"]),
+    needed, done = (
+        spec["epochs"]
+        * preflight.flops(
+            shape, spec["lengths"], labels, shape.trainable(16, "all-linear"), checkpointing=again
+        )
+        for again in (False, bool(spec["gradient_checkpointing"]))
     )  # fmt: skip
     peak_flops = next((value for name, value in preflight.PEAK_FLOPS.items() if name in device_name(model)), None)
     log = [entry for entry in trainer.state.log_history if "loss" in entry]
@@ -280,11 +286,16 @@ def work(spec: Table) -> Table:
         "seconds_per_1000_tokens": round((seconds if peak_flops else cpu) / tokens * 1000, 4),
         "cpu_seconds": round(cpu, 2),
         "peak_bytes_above_weights": peak,
-        "flops_per_second": float(f"{operations * spec['epochs'] / seconds:.3g}"),
-        **({"mfu": round(operations * spec["epochs"] / seconds / peak_flops, 4)} if peak_flops else {}),
+        "flops_per_second": float(f"{done / seconds:.3g}"),
+        **utilisation(needed / seconds, done / seconds, peak_flops),
         "losses": [entry["loss"] for entry in log],
         "norms": [entry["grad_norm"] for entry in log],
     }
+
+
+def utilisation(needed: float, done: float, peak: float | None) -> Table:
+    """Shares of a card's peak: of what the pass needs (MFU), and of what is done, recomputation included (HFU)."""
+    return {"mfu": round(needed / peak, 4), "hfu": round(done / peak, 4)} if peak else {}
 
 
 def device_name(model: Any) -> str:
@@ -360,7 +371,10 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", choices=["compare", "length", "share"], help="one part (default all)")
     parser.add_argument("--rounds", type=int, default=5, help="of the comparison (default %(default)s)")
     parser.add_argument(
-        "--sweep-rounds", type=int, default=3, help="of each point in the picture (default %(default)s)"
+        "--sweep-rounds",
+        type=int,
+        default=3,
+        help="of each point in the picture, which shows a shape and claims nothing (default %(default)s)",
     )
     parser.add_argument("--layers", type=int, default=12, help="of the base on CPU (default %(default)s)")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "train.json", help="(default %(default)s)")

@@ -46,6 +46,17 @@ def test_the_trainers_that_are_compared_train_the_same(bench: Any, base: str) ->
         assert found["cpu_seconds"] > 0
 
 
+def test_mfu_leaves_out_what_checkpointing_computes_again(
+    bench: Any, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench.preflight, "PEAK_FLOPS", {"CPU": 1e12})
+    _, changes = bench.cases(on_gpu=True)[0]
+    spec = {"base": base, "share": 0.4, "epochs": 1, **changes, "lengths": [96] * 4, "dtype": "fp32"}
+    once, again = (bench.work({**spec, "trainer": "sekft", "gradient_checkpointing": on}) for on in (False, True))
+    assert once["mfu"] == once["hfu"] > 0
+    assert 1.2 < again["hfu"] / again["mfu"] < 1.5
+
+
 @pytest.mark.parametrize("case", [0, 1])
 def test_what_a_gpu_would_measure_runs_on_a_tiny_base(bench: Any, base: str, case: int) -> None:
     _, changes = bench.cases(on_gpu=True)[case]

@@ -108,6 +108,68 @@ def test_a_file_that_is_not_the_trained_adapter_is_refused(
             reload.in_fresh_process(base, copy)
 
 
+@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+def test_a_base_that_is_prepared_otherwise_than_in_training_is_noticed(
+    place: Path, dtype: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Norms and head in fp32 on one side alone, as peft's preparation for 4-bit would leave them."""
+    import torch
+
+    if not (place / dtype).exists():
+        fit(place, dtype, capsys, "--dtype", dtype, "--no-reload", "--gradient-checkpointing")
+    given: dict[str, Any] = {"base": str(place / "base"), "adapter": place / dtype, "tolerance": reload.SAME_MACHINE}
+    assert reload.main(**given) == stage.DONE
+    real = reload.load_model
+
+    def prepared(*arguments: Any, **options: Any) -> Any:
+        model, tokenizer = real(*arguments, **options)
+        for name, module in model.named_modules():
+            if "norm" in name or "lm_head" in name:
+                module.float()
+        return model, tokenizer
+
+    monkeypatch.setattr(reload, "load_model", prepared)
+    with (
+        torch.autocast("cpu", dtype=torch.float16 if dtype == "fp16" else torch.bfloat16),
+        pytest.raises(BadInputError, match="logits differ by"),
+    ):
+        reload.main(**given)
+
+
+def test_the_process_after_training_allows_less_than_another_machine(
+    place: Path, tmp_path: Path, trained: Path
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy, ignore=shutil.ignore_patterns("checkpoints", "runs"))
+    flags = read_json(copy / "sekft.json")
+    write_json(copy / "sekft.json", {**flags, "flags": {**flags["flags"], "dtype": "bf16"}})
+    assert reload.main(base=str(place / "base"), adapter=copy, tolerance=0.2) == stage.DONE
+    probe = load_file(copy / "probe.safetensors")
+    model, _ = reload.load_model(place / "base", copy, dtype="bf16")
+    for name in [name for name in probe if name.startswith("token_ids")]:
+        _, logits = reload._logits(model, probe[name].tolist())
+        probe[name.replace("token_ids", "logits")] = logits + 0.005 * logits.abs().max()
+    save_file(probe, copy / "probe.safetensors")
+    assert reload.main(base=str(place / "base"), adapter=copy) == stage.DONE
+    with pytest.raises(RuntimeError, match="logits differ by"):
+        reload.in_fresh_process(str(place / "base"), copy)
+
+
+def test_loading_an_adapter_otherwise_than_it_was_trained_is_said(
+    place: Path, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = place / "base"
+    for options in ({"dtype": "fp32"}, {"dtype": "auto"}):  # the same on CPU
+        reload.load_model(base, trained, **options)
+        assert "trained with" not in capsys.readouterr().err
+    reload.load_model(base, trained, dtype="bf16")
+    assert "trained with --dtype fp32, loaded with --dtype bf16" in capsys.readouterr().err
+    reload.load_model(base, trained, dtype="fp32", load_4bit=True)
+    assert "loaded with --dtype fp32 --load-4bit; its logits" in capsys.readouterr().err
+
+
 def test_an_adapter_without_a_probe_or_of_another_base_is_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="no probe"):
         reload.main(base=str(trained.parent / "base"), adapter=tmp_path)

@@ -555,7 +555,7 @@ def with_last(*contents: str) -> list[Message]:
     return [*trajectory().messages[:-1], *messages_of("", "", *contents)[2:]]
 
 
-WARNED = {
+WARNED: dict[str, tuple[dict[str, Any], str]] = {
     "empty": ({"messages": with_last("", "$ ", "exit")}, "turn 3 is ''"),
     "terminal": ({"messages": with_last("ls")}, "'ls' ends the session and is no terminal"),
     "forged": (
