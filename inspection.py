@@ -2,9 +2,9 @@
 
     from inspection import inspect, show, statistics_of
 
-Reads   <base>/config.json (estimate)
+Reads   <base>/config.json, generation_config.json
 Writes  nothing
-Needs   a tokenizer (in the renderer); torch and transformers for estimate()
+Needs   a tokenizer (in the renderer); torch and transformers for what a run will cost
 
 Each check answers a complaint that users file against trainers, and every one has been seen to fail on a planted
 fault. An ERROR names rows that would train a model wrongly; its text tells where the first of them goes wrong.

@@ -233,9 +233,8 @@ def make_trainer(
 
     on_cpu = model.device.type == "cpu"
     arguments = TrainingArguments(**training_arguments(settings, total, out, on_cpu=on_cpu))
-    arguments._n_gpu = min(
-        arguments.n_gpu, 1
-    )  # else Trainer spreads over every GPU seen, and --batch is one GPU's share
+    # Trainer would spread over every GPU it sees, and --batch would be one GPU's share.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
     if arguments.gradient_checkpointing:
         model.enable_input_require_grads()
     log = Log()

@@ -473,6 +473,7 @@ def test_ids_that_a_local_operator_sampled_are_trained_on_as_they_are() -> None:
     assert dataset.examples[0].encoded.mask == mask
     assert dataset.counts()["recorded_ids"] == 1
     assert all(finding.level == "OK" for finding in inspect(dataset, r))
+    assert inspection.statistics_of(dataset, r)["recorded_as_text"] == 0
     foreign = plain.model_copy(update={**update, "token_ids": [id_ + 1 for id_ in ids]})
     dataset = build([foreign], r, max_length_tokens=4096)
     assert dataset.examples[0].encoded.token_ids == encoded.token_ids
