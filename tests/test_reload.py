@@ -17,6 +17,7 @@ import reload
 import sft
 import stage
 import templates
+from models import load_model
 from schema import BadInputError, read_json, read_trajectories, write_json, write_record
 from taxonomy import Combination
 
@@ -119,7 +120,7 @@ def test_a_base_that_is_prepared_otherwise_than_in_training_is_noticed(
         fit(place, dtype, capsys, "--dtype", dtype, "--no-reload", "--gradient-checkpointing")
     given: dict[str, Any] = {"base": str(place / "base"), "adapter": place / dtype, "tolerance": reload.SAME_MACHINE}
     assert reload.main(**given) == stage.DONE
-    real = reload.load_model
+    real = load_model
 
     def prepared(*arguments: Any, **options: Any) -> Any:
         model, tokenizer = real(*arguments, **options)
@@ -147,7 +148,7 @@ def test_the_process_after_training_allows_less_than_another_machine(
     write_json(copy / "sekft.json", {**flags, "flags": {**flags["flags"], "dtype": "bf16"}})
     assert reload.main(base=str(place / "base"), adapter=copy, tolerance=0.2) == stage.DONE
     probe = load_file(copy / "probe.safetensors")
-    model, _ = reload.load_model(place / "base", copy, dtype="bf16")
+    model, _ = load_model(place / "base", copy, dtype="bf16")
     for name in [name for name in probe if name.startswith("token_ids")]:
         _, logits = reload._logits(model, probe[name].tolist())
         probe[name.replace("token_ids", "logits")] = logits + 0.005 * logits.abs().max()
@@ -161,12 +162,12 @@ def test_loading_an_adapter_otherwise_than_it_was_trained_is_said(
     place: Path, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = place / "base"
-    for options in ({"dtype": "fp32"}, {"dtype": "auto"}):  # the same on CPU
-        reload.load_model(base, trained, **options)
+    for dtype in ("fp32", "auto"):  # the same on CPU
+        load_model(base, trained, dtype=dtype)
         assert "trained with" not in capsys.readouterr().err
-    reload.load_model(base, trained, dtype="bf16")
+    load_model(base, trained, dtype="bf16")
     assert "trained with --dtype fp32, loaded with --dtype bf16" in capsys.readouterr().err
-    reload.load_model(base, trained, dtype="fp32", load_4bit=True)
+    load_model(base, trained, dtype="fp32", load_4bit=True)
     assert "loaded with --dtype fp32 --load-4bit; its logits" in capsys.readouterr().err
 
 
