@@ -122,8 +122,8 @@ def main(
                     doing=f"eval {subject}",
                 )  # fmt: skip
                 episodes[subject] |= {episode.scenario_id: episode for episode in played.values()}
-                if found := pairs(earlier.get(subject, []), episodes[subject]):
-                    transcripts[subject] = compare(model, found)
+                if both := pairs(earlier.get(subject, []), episodes[subject]):
+                    transcripts[subject] = compare(model, both)
                     print(f"{subject}: transcripts against {against}: {transcripts[subject]}", file=sys.stderr)
     result = {
         "stage": "eval",
@@ -139,9 +139,9 @@ def main(
     ids = [episode.id for subject in subjects for episode in episodes[subject].values()]
     stage.finish(out, manifest, ids=ids, counts={"scenarios": len(chosen), "subjects": len(subjects)})
     print_table(result)
-    rates = {name: brief(result, name) for name in subjects}
-    said = {"transcripts": transcripts} if transcripts else {}
-    stage.report({"out": str(out), "n": len(chosen), **rates, **said})
+    told: dict[str, Any] = {name: brief(result, name) for name in subjects}
+    told |= {"transcripts": transcripts} if transcripts else {}
+    stage.report({"out": str(out), "n": len(chosen), **told})
     voided = max(result["subjects"][name]["voided"] for name in subjects) / len(chosen)
     return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
 
@@ -166,13 +166,10 @@ def pairs(
 def say_how_trained(adapter: Path | None, **flags: Any) -> None:
     """One line on stderr where the adapter was trained on a base that was loaded in another way: other logits."""
     trained = read_json(adapter / "sekft.json").get("flags", {}) if adapter is not None else {}
-    for name, value in flags.items():
-        if name in trained and trained[name] != value:
-            print(
-                f"{adapter}: trained with --{name.replace('_', '-')} {trained[name]}, played with {value}: "
-                "its logits differ from those of its training",
-                file=sys.stderr,
-            )
+    other = {name: (trained[name], now) for name, now in flags.items() if trained.get(name, now) != now}
+    if other:
+        words = ", ".join(f"--{name.replace('_', '-')} was {old}, is {now}" for name, (old, now) in other.items())
+        print(f"{adapter}: trained on the base as loaded otherwise ({words}): its logits differ here", file=sys.stderr)
 
 
 def refuse_contamination(adapter: Path | None, directory: Path, records: Sequence[Scenario]) -> None:
