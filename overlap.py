@@ -29,11 +29,9 @@ EXAMPLES = 3
 Runs = dict[str, set[tuple[str, ...]]]  # part of a scenario -> its runs of words
 
 
-def main(
-    *, holdout: Path, data: Path | None, base: Path, documents: int | None, out: Path | None, partial: bool
-) -> int:
+def main(*, holdout: Path, data: Path | None, base: str, documents: int | None, out: Path | None, partial: bool) -> int:
     """Count, print a table, and report as one JSON line."""
-    read, seed = corpus_of(base)
+    read, seed = corpus_of(Path(base))
     documents = read if documents is None else documents
     wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
     sources: dict[str, Iterable[str]] = {
@@ -114,7 +112,7 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
-    parser.add_argument("--base", type=Path, default=Path("base"), help="base of make_base.py (default %(default)s)")
+    parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
     parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
     parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")
     parser.add_argument("--partial", action="store_true", help="take unfinished input directories")

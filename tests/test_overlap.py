@@ -61,7 +61,7 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
     main(
-        holdout=tmp_path / "holdout", data=tmp_path / "data", base=ROOT / "base", documents=0, out=out, partial=False
+        holdout=tmp_path / "holdout", data=tmp_path / "data", base=str(ROOT / "base"), documents=0, out=out, partial=False
     )  # fmt: skip
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
