@@ -31,9 +31,9 @@ Runs = dict[str, set[tuple[str, ...]]]  # part of a scenario -> its runs of word
 
 def main(*, holdout: Path, data: Path | None, base: str, documents: int | None, out: Path | None, partial: bool) -> int:
     """Count, print a table, and report as one JSON line."""
+    wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
     read, seed = corpus_of(Path(base))
     documents = read if documents is None else documents
-    wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
     sources: dict[str, Iterable[str]] = {
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
     }

@@ -60,9 +60,8 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     write_record(tmp_path / "holdout", held)
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
-    main(
-        holdout=tmp_path / "holdout", data=tmp_path / "data", base=str(ROOT / "base"), documents=0, out=out, partial=False
-    )  # fmt: skip
+    base = str(ROOT / "base")
+    main(holdout=tmp_path / "holdout", data=tmp_path / "data", base=base, documents=0, out=out, partial=False)
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
     found = figures["shared"]["data"]["directives"]
