@@ -25,6 +25,8 @@ from typing import Any, Literal
 PACKED = "sekft_packed"  # the name of `attend` among transformers' attention functions
 IDLE_SECONDS = 2.0  # without a turn for so long, the decoding thread ends; the next turn starts another
 SPARE_TOKENS = 256  # room for new keys and values, at least
+SAMPLED = 64  # entries of a parameter by which a write to it is told
+LEVEL = 1e-4  # two greedy transcripts may part where the two best logits are no further apart
 
 
 class Context:
@@ -261,18 +263,23 @@ def packable(model: Any) -> bool:
 def weights_state(model: Any) -> Hashable:
     """Equal as long as the model computes the same: parameters neither replaced nor written to, adapters not switched.
 
-    Writes are told by torch's own counter, which optimizers and load_state_dict raise and `tensor.data` does not.
+    Not every write raises torch's own counter (fused optimizers, `tensor.data` and peft's merging do not), so up to
+    SAMPLED evenly spaced entries of each parameter count too. A write that spares all of those goes unseen.
     """
+    import torch
+
     state: list[Hashable] = []
+    samples: list[Any] = []
     for module in model.modules():
-        state += [
-            (parameter.data_ptr(), parameter._version)
-            for parameter in module._parameters.values()
-            if parameter is not None
-        ]
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                state.append((parameter.data_ptr(), parameter._version))
+                flat = parameter.detach().flatten()
+                samples.append(flat[:: len(flat) // SAMPLED + 1])
         if hasattr(module, "active_adapters") and hasattr(module, "scaling"):
             state.append((tuple(module.active_adapters), module.disable_adapters, tuple(module.scaling.items())))
-    return tuple(state)
+            state.append(tuple(module.merged_adapters))
+    return *state, torch.cat(samples).float().cpu().numpy().tobytes()  # one copy from the device
 
 
 def next_logits(model: Any, ids: Sequence[int]) -> Any:
@@ -301,3 +308,24 @@ def first_difference(
         return min(len(ids), len(other)) if place is None else place, float("inf")
     best, second = next_logits(model, ids[:place])[0].float().topk(2).values.tolist()
     return place, best - second
+
+
+def compare(
+    model: Any, pairs: Sequence[tuple[tuple[Sequence[int], Sequence[int]], Sequence[int]]]
+) -> dict[str, int | float]:
+    """How many pairs of greedy transcripts (see `first_difference`) are the same, part at level logits, or differ.
+
+    Those that part in what a shell said (commands that race print in another order) say nothing of the operator and
+    are counted apart, where there are any; so is the widest gap at which an operator parted.
+    """
+    counts: dict[str, int | float] = {"same": 0, "parted_level": 0, "differ": 0}
+    for (ids, mask), other in pairs:
+        apart = first_difference(model, (ids, mask), other)
+        if apart is None:
+            counts["same"] += 1
+        elif apart[0] < min(len(ids), len(other)) and not mask[apart[0]]:
+            counts["parted_in_output"] = counts.get("parted_in_output", 0) + 1
+        else:
+            counts["parted_level" if apart[1] <= LEVEL else "differ"] += 1
+            counts["widest_gap"] = max(counts.get("widest_gap", 0.0), apart[1])
+    return counts

@@ -11,7 +11,8 @@ an operator writes does not depend on that, but where two tokens are level to th
 --clean-up play the same scenarios with the bare base, and with the base whose answers are rid of fences and prose
 before they reach the shell: what tidying alone would give. Above 2 % voided the exit code is 1; a rerun retries the
 voided episodes only. An adapter that was trained on one of the scenarios (or, where they were split by archetype, on
-one of their archetypes) is refused.
+one of their archetypes) is refused. --against counts where greedy transcripts part from those of an earlier run, with
+--no-cache or other --workers say: they may only where the two best logits lie within 1e-4.
 """
 
 import argparse
@@ -26,13 +27,13 @@ from typing import Any
 
 import dashdocker
 import stage
-from decoder import Decoder
+from decoder import Decoder, compare
 from models import DTYPES, check_model, load_model, model_hash
 from operators import LocalOperator
 from render import Renderer, Wire
 from report import Subject, brief, print_table, summarise
 from rollout import Job, finished, play_all, run_episode
-from schema import BadInputError, Scenario, Trajectory, read_json, read_scenarios, write_json
+from schema import BadInputError, Scenario, Trajectory, read_json, read_scenarios, read_trajectories, write_json
 from verdicts import clean_up as tidy
 
 MARKERS: Wire = "markers"
@@ -58,6 +59,7 @@ def main(
     load_4bit: bool,
     render: Wire | None,
     no_cache: bool,
+    against: Path | None,
     partial: bool,
     redo: bool,
 ) -> int:
@@ -67,6 +69,7 @@ def main(
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
     records = read_scenarios(scenarios, partial=partial)
     refuse_contamination(adapter, scenarios, records)
+    say_how_trained(adapter, dtype=dtype, load_4bit=load_4bit)
     chosen = draw(records, n, seed)
     image = dashdocker.preflight()
     dashdocker.reap()
@@ -75,6 +78,7 @@ def main(
         subjects.insert(0 if adapter is not None else 1, "clean_up")
     if compare_base and adapter is not None:
         subjects.insert(0, "base")
+    earlier = {subject: read_trajectories(against / subject) for subject in subjects} if against else {}
     out = out or Path("eval") / (adapter.resolve().name if adapter is not None else f"base-{Path(base).name}")
     inputs = [scenarios, *([adapter / "adapter_model.safetensors"] if adapter is not None else [])]
     settings = {
@@ -98,7 +102,8 @@ def main(
         for subject in subjects
     }
     todo = {subject: [(one, 0) for one in chosen if one.id not in episodes[subject]] for subject in subjects}
-    if any(todo.values()):
+    transcripts: dict[str, dict[str, int | float]] = {}
+    if any(todo.values()) or earlier:
         model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
         wire = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, render or MARKERS)
         for subject in subjects:
@@ -116,7 +121,10 @@ def main(
                     partial_of(play, make, limits), todo[subject], out / subject, workers, cancelled,
                     doing=f"eval {subject}",
                 )  # fmt: skip
-            episodes[subject] |= {episode.scenario_id: episode for episode in played.values()}
+                episodes[subject] |= {episode.scenario_id: episode for episode in played.values()}
+                if both := pairs(earlier.get(subject, []), episodes[subject]):
+                    transcripts[subject] = compare(model, both)
+                    print(f"{subject}: transcripts against {against}: {transcripts[subject]}", file=sys.stderr)
     result = {
         "stage": "eval",
         "base": base,
@@ -125,12 +133,15 @@ def main(
         "split_by": split_kind(scenarios),
         "seed": seed,
         **summarise(episodes, chosen, seed=seed),
+        **({"transcripts": transcripts} if transcripts else {}),
     }
     write_json(out / "report.json", result)
     ids = [episode.id for subject in subjects for episode in episodes[subject].values()]
     stage.finish(out, manifest, ids=ids, counts={"scenarios": len(chosen), "subjects": len(subjects)})
     print_table(result)
-    stage.report({"out": str(out), "n": len(chosen), **{name: brief(result, name) for name in subjects}})
+    told: dict[str, Any] = {name: brief(result, name) for name in subjects}
+    told |= {"transcripts": transcripts} if transcripts else {}
+    stage.report({"out": str(out), "n": len(chosen), **told})
     voided = max(result["subjects"][name]["voided"] for name in subjects) / len(chosen)
     return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
 
@@ -138,6 +149,27 @@ def main(
 def play(make: Callable[[], LocalOperator], limits: dict[str, Any], job: Job) -> Trajectory:
     """One episode of a fresh local operator."""
     return run_episode(make(), job[0], sample=job[1], **limits)
+
+
+def pairs(
+    before: Sequence[Trajectory], now: dict[str, Trajectory]
+) -> list[tuple[tuple[list[int], list[int]], list[int]]]:
+    """The transcripts of the scenarios that were played in both runs; none where ids were not recorded."""
+    both = [(one, now[one.scenario_id]) for one in before if one.scenario_id in now]
+    return [
+        ((one.token_ids, one.assistant_mask), other.token_ids)
+        for one, other in both
+        if one.token_ids is not None and one.assistant_mask is not None and other.token_ids is not None
+    ]
+
+
+def say_how_trained(adapter: Path | None, **flags: Any) -> None:
+    """One line on stderr where the adapter was trained on a base that was loaded in another way: other logits."""
+    trained = read_json(adapter / "sekft.json").get("flags", {}) if adapter is not None else {}
+    other = {name: (trained[name], now) for name, now in flags.items() if trained.get(name, now) != now}
+    if other:
+        words = ", ".join(f"--{name.replace('_', '-')} was {old}, is {now}" for name, (old, now) in other.items())
+        print(f"{adapter}: trained on the base as loaded otherwise ({words}): its logits differ here", file=sys.stderr)
 
 
 def refuse_contamination(adapter: Path | None, directory: Path, records: Sequence[Scenario]) -> None:
@@ -200,6 +232,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--render", choices=("markers", "chat"), default=None, help="wire for a base without adapter")
     parser.add_argument(
         "--no-cache", action="store_true", help="compute every context anew: slow, a check of the cache"
+    )
+    parser.add_argument(
+        "--against", type=Path, default=None, help="an earlier --out: count where transcripts part (default none)"
     )
     parser.add_argument("--partial", action="store_true", help="take an unfinished scenario directory")
     parser.add_argument("--redo", action="store_true", help="start over instead of resuming")

@@ -1,9 +1,10 @@
 """Say how much of held-out scenarios stands in what a base and its adapter have read.
 
-    python overlap.py --holdout split/holdout --data trajectories --documents 5000
+    python overlap.py --holdout split/holdout --data trajectories --base base --out eval/run/overlap.json
 
-Reads   <holdout>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory); the base's corpus is written as it goes
-Writes  nothing
+Reads   <holdout>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory), <base>/recipe.json (make_base.py), which
+        says how many documents the base has read; they are written again as it goes (a minute for 50,000)
+Writes  --out, where report.py puts it beside that run's rates
 Needs   nothing
 
 Names, paths and numbers are masked first, since fresh ones hide a sentence that was copied. What is counted is runs of
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import corpus
 import stage
-from schema import Scenario, read_scenarios, read_trajectories
+from schema import BadInputError, Scenario, read_json, read_scenarios, read_trajectories, write_json
 from templates.world import masked
 
 RUN_WORDS, LEAST_WORDS = 13, 4
@@ -28,9 +29,11 @@ EXAMPLES = 3
 Runs = dict[str, set[tuple[str, ...]]]  # part of a scenario -> its runs of words
 
 
-def main(*, holdout: Path, data: Path | None, documents: int, seed: int, partial: bool) -> int:
+def main(*, holdout: Path, data: Path | None, base: str, documents: int | None, out: Path | None, partial: bool) -> int:
     """Count, print a table, and report as one JSON line."""
     wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
+    read, seed = corpus_of(Path(base))
+    documents = read if documents is None else documents
     sources: dict[str, Iterable[str]] = {
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
     }
@@ -42,8 +45,23 @@ def main(*, holdout: Path, data: Path | None, documents: int, seed: int, partial
     for name, parts in report.items():
         for part, row in parts.items():
             print(f"{name:10s}{part:16s}{row['runs']:8d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
-    stage.report({"holdout": str(holdout), "documents": documents, "run_words": RUN_WORDS, "shared": report})
+    figures = {"holdout": str(holdout), "documents": documents, "run_words": RUN_WORDS, "shared": report}
+    figures["documents_read_by_base"] = read
+    if out:
+        write_json(out, figures)
+    stage.report(figures)
     return stage.DONE
+
+
+def corpus_of(base: Path) -> tuple[int, int]:
+    """How many documents a base has read, and their seed. Raises BadInputError where its recipe does not say."""
+    recipe = read_json(base / "recipe.json")
+    try:
+        return int(recipe["documents"]), int(recipe["flags"]["seed"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInputError(
+            f"{base / 'recipe.json'}: documents, flags.seed: missing; name a base of make_base.py"
+        ) from error
 
 
 def runs_of_scenarios(scenarios: Iterable[Scenario]) -> Runs:
@@ -94,8 +112,9 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
-    parser.add_argument("--documents", type=int, default=5000, help="of the base's corpus (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the base's corpus (default %(default)s)")
+    parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
+    parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
+    parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")
     parser.add_argument("--partial", action="store_true", help="take unfinished input directories")
     return parser
 

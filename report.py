@@ -2,9 +2,10 @@
 
     python report.py --runs eval/seed-1 eval/seed-2 --table rates.md --picture curve.svg
 
-Reads   <run>/report.json (eval.py), and for a picture <adapter>/log_history.jsonl and sekft.json
-Writes  --table as markdown, --picture as PNG or SVG (matplotlib, of bench/requirements.txt)
-Needs   nothing else
+Reads   <run>/report.json and manifest.json (eval.py), <run>/overlap.json (overlap.py) where there is one, and for a
+        picture <adapter>/log_history.jsonl and sekft.json
+Writes  --table as markdown, --picture as PNG or SVG
+Needs   matplotlib for a picture
 
 operate    at least one command before the terminal and no turn that is prose
 terminate  ended with `exit` or `panic`
@@ -17,11 +18,13 @@ panic_precision  of the episodes that ended with `panic`, those of a scenario th
 panic_recall     of the episodes of blocked scenarios, those that ended with `panic`
 
 Rates come with n and a 95 % Wilson interval, over the episodes that were not voided; the first four also with voided
-ones counted as failures. Differences are paired by scenario, with a bootstrap over scenarios.
+ones counted as failures. Differences are paired by scenario, with a bootstrap over scenarios. Runs and adapters are
+labelled by the shortest ends of their paths that tell them apart.
 """
 
 import argparse
 import dataclasses
+import itertools
 import json
 import math
 import random
@@ -30,6 +33,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, Field, ValidationError
 
 import stage
 import verdicts
@@ -40,25 +45,38 @@ RATES = ("operate", "terminate", "verified", "clean")
 BEHAVIOUR = ("loop", "open_heredoc", "panic_precision", "panic_recall")
 LOOP_COMMANDS, LOOP_TEXTS = 5, 2
 DRAWS = 2000  # of the bootstrap
+PICTURES = (".png", ".svg")
 
 
 def main(*, runs: list[Path], table: Path | None, picture: Path | None, axes: list[str]) -> int:
     """Read the runs, write what is asked for."""
     if table is None and picture is None:
         raise BadInputError("nothing to write; pass --table FILE, --picture FILE or both")
-    reports = {run.name: read_run(run) for run in runs}
-    if len(reports) < len(runs):
-        raise BadInputError("--runs: two directories have the same name; it labels their rows, rename one")
-    if known := [axis for axis in axes if not all(axis in one["per_axis"] for one in rows_of(reports).values())]:
-        raise BadInputError(f"--axes: {known[0]!r} is no axis of these runs; known: task, provider_kind, …")
-    if table is not None:
-        table.parent.mkdir(parents=True, exist_ok=True)
-        table.write_text(markdown(reports, axes))
-    if picture is not None:
-        draw_picture(reports, picture)
+    if picture is not None and picture.suffix not in PICTURES:
+        raise BadInputError(f"--picture: {picture.name!r} is of no known kind; end it in {' or '.join(PICTURES)}")
+    reports = {label: read_run(run) for label, run in labelled(runs).items()}
+    known = set.intersection(*(set(one["per_axis"]) for one in rows_of(reports).values()))
+    if unknown := [axis for axis in axes if axis not in known]:
+        raise BadInputError(f"--axes: {unknown[0]!r} is no axis of these runs; known: {', '.join(sorted(known))}")
     written = {"table": table, "picture": picture}
+    for name, path in written.items():
+        try:
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(markdown(reports, axes)) if name == "table" else draw_picture(reports, path)
+        except OSError as error:
+            raise BadInputError(f"--{name}: {path}: cannot be written ({error.strerror}); name another file") from error
     stage.report({"runs": len(runs), **{name: str(path) for name, path in written.items() if path}})
     return stage.DONE
+
+
+def labelled(paths: Sequence[Path]) -> dict[str, Path]:
+    """The paths by the shortest ends that tell all of them apart. Raises BadInputError where one is named twice."""
+    parts = {path.absolute().parts: path for path in paths}
+    if len(parts) < len(paths):
+        raise BadInputError("--runs: a directory is named twice; name each once")
+    depth = next(depth for depth in itertools.count(1) if len({one[-depth:] for one in parts}) == len(parts))
+    return {"/".join(one[-depth:]): path for one, path in parts.items()}
 
 
 # --- counting ------------------------------------------------------------------------------------------------------
@@ -218,14 +236,88 @@ def format_difference(entry: dict[str, Any] | None) -> str:
     return f"{100 * entry['difference']:+.0f} [{100 * low:+.0f},{100 * high:+.0f}]"
 
 
+class Rate(BaseModel):
+    """What `rate` made."""
+
+    successes: int
+    n: int
+    rate: float | None
+    interval: tuple[float, float] | None
+
+
+class Rates(BaseModel):
+    """One of each of RATES."""
+
+    operate: Rate
+    terminate: Rate
+    verified: Rate
+    clean: Rate
+
+
+class Behaviour(BaseModel):
+    """One of each of BEHAVIOUR."""
+
+    loop: Rate
+    open_heredoc: Rate
+    panic_precision: Rate
+    panic_recall: Rate
+
+
+class Entry(BaseModel):
+    """One subject of a report."""
+
+    rates: Rates
+    behaviour: Behaviour
+    per_axis: dict[str, dict[str, Rates]]
+    voided: int
+
+
+class Shared(BaseModel):
+    """Of a part of the held-out texts: runs of words, those that were read before."""
+
+    runs: int
+    shared: int
+
+
+class Overlap(BaseModel):
+    """What is read of an overlap.json: by reader, by part."""
+
+    shared: dict[str, dict[str, Shared]]
+
+
+class Report(BaseModel):
+    """What is read of a report.json."""
+
+    subjects: dict[Subject, Entry] = Field(min_length=1)
+    paired: dict[str, dict[str, Any]]
+    split_by: str | None
+    adapter: str | None
+
+
 def read_run(run: Path) -> dict[str, Any]:
-    """The report of an eval directory. Raises BadInputError for one that is not finished, or of another version."""
-    if not (run / "report.json").exists():
+    """The report of an eval directory, with its overlap where that was counted. Raises BadInputError."""
+    path = run / "report.json"
+    if not path.exists():
         raise BadInputError(f"{run}: no report.json; name a directory that eval.py finished")
-    report: dict[str, Any] = read_json(run / "report.json")
-    if any("behaviour" not in entry for entry in report["subjects"].values()):
-        raise BadInputError(f"{run / 'report.json'}: behaviour: missing; rerun that eval, its episodes are kept")
-    return report
+    if not (run / "manifest.json").exists():
+        print(f"{run}: no manifest, so nothing says whether this run was finished", file=sys.stderr)
+    elif not read_json(run / "manifest.json").get("finished"):
+        raise BadInputError(f"{run / 'manifest.json'}: finished: false; rerun that eval, its episodes are kept")
+    report = checked(path, Report, "eval.py (its episodes are kept)")
+    seen = run / "overlap.json"
+    return {**report, "overlap": checked(seen, Overlap, "overlap.py")["shared"] if seen.exists() else {}}
+
+
+def checked(path: Path, kind: type[BaseModel], by: str) -> dict[str, Any]:
+    """The JSON object in `path`. Raises BadInputError where it is none of this kind; `by` writes it anew."""
+    value: dict[str, Any] = read_json(path)
+    try:
+        kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "content"
+        raise BadInputError(f"{path}: {field}: {first['msg']}; rerun {by}") from error
+    return value
 
 
 def rows_of(reports: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -253,6 +345,7 @@ def markdown(reports: dict[str, Any], axes: Sequence[str]) -> str:
         ]),
     ]  # fmt: skip
     pairs = [(run, pair, entry) for run, report in reports.items() for pair, entry in report["paired"].items()]
+    parts[1:1] = shared_texts(reports)
     if pairs:
         cells = [
             [run, pair, str(entry["n"]), *(format_difference(entry[one]) for one in RATES)]
@@ -269,6 +362,23 @@ def markdown(reports: dict[str, Any], axes: Sequence[str]) -> str:
     return "\n".join(parts) + "\nEach cell: successes/n, rate, 95 % interval.\n"
 
 
+def shared_texts(reports: dict[str, Any]) -> list[str]:
+    """What of the held-out scenarios' texts stands in what base (corpus) and adapter (data) have read."""
+    rows = [(run, by, parts) for run, report in reports.items() for by, parts in report["overlap"].items()]
+    if not rows:
+        return []
+    columns = list(rows[0][2])
+    cells = [[run, by, *(f"{parts[one]['shared']}/{parts[one]['runs']}" for one in columns)] for run, by, parts in rows]
+    notes = [
+        f"{run}: {of['shared']} of {of['runs']} masked directives also stand in the training data. These scenarios are "
+        "of archetypes that were trained on: the sentences are the same, names and files are new.\n"
+        for run, by, parts in rows
+        if by == "data" and reports[run]["split_by"] == "scenario" and (of := parts["directives"])["shared"]
+    ]
+    said = "Held-out texts that were read before: runs of 13 words (or a shorter text) under masked names.\n"
+    return ["\n".join([*notes, said, _grid(["run", "read as", *columns], cells)])]
+
+
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A markdown table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -280,7 +390,7 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     try:
         import matplotlib
     except ImportError as error:
-        raise BadInputError("--picture needs matplotlib: pip install -r bench/requirements.txt") from error
+        raise BadInputError("--picture needs matplotlib: pip install -r requirements.txt") from error
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -288,8 +398,10 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     if not runs:
         raise BadInputError("--picture: none of these runs has an adapter; name runs of eval.py --adapter")
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(13, 4), layout="constrained")
-    for adapter, (_, log) in {reports[run]["adapter"]: found for run, found in runs.items()}.items():
-        left.plot([row["step"] for row in log], [row["loss"] for row in log], lw=1, label=Path(adapter).name)
+    logs = {Path(reports[run]["adapter"]): log for run, (_, log) in runs.items()}
+    for label, adapter in labelled(list(logs)).items():
+        log = logs[adapter]
+        left.plot([row["step"] for row in log], [row["loss"] for row in log], lw=1, label=label)
     left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log", title="training loss")
     left.legend(fontsize="small")
     by_data = len({amount for amount, _ in runs.values()}) > 1
@@ -314,7 +426,6 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     right.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
     right.set_title("held-out episodes, 95 % intervals")
     figure.legend(*right.get_legend_handles_labels(), loc="outside right center", fontsize="small")
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
 
@@ -325,8 +436,16 @@ def trained(report: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     log = adapter / "log_history.jsonl"
     if not log.exists():
         raise BadInputError(f"{log}: not there; run from the directory that eval.py ran in, or leave --picture out")
-    rows = [json.loads(line) for line in log.read_text().splitlines()]
-    return len(read_json(adapter / "sekft.json")["trained_on"]), [row for row in rows if "loss" in row]
+    try:
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        rows = [{"step": row["step"], "loss": row["loss"]} for row in lines if "loss" in row]
+    except (json.JSONDecodeError, TypeError, KeyError) as error:
+        raise BadInputError(
+            f"{log}: a line is no logged step ({error}); rerun sft.py or leave --picture out"
+        ) from error
+    if not rows:
+        raise BadInputError(f"{log}: holds no loss; rerun sft.py or leave --picture out")
+    return len(read_json(adapter / "sekft.json")["trained_on"]), rows
 
 
 def parser() -> argparse.ArgumentParser:
@@ -335,7 +454,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=Path, nargs="+", required=True, help="eval.py's --out directories")
     parser.add_argument("--table", type=Path, default=None, help="markdown file to write (default none)")
     parser.add_argument("--picture", type=Path, default=None, help="PNG or SVG file to write (default none)")
-    parser.add_argument("--axes", nargs="*", default=[], help="axes whose values get rows of their own, such as task")
+    parser.add_argument(
+        "--axes", nargs="*", default=[], help="axes whose values get rows of their own: task provider …"
+    )
     return parser
 
 

@@ -1,6 +1,6 @@
 """Measure how fast episodes are played: cache against re-prefill, one against eight at once, swap against cold start.
 
-    python bench/episodes.py                     # everything, five rounds, half an hour or so
+    python bench/episodes.py                     # everything, five rounds, under half an hour on 2 cores
     python bench/episodes.py --only cache        # or concurrency, swap, eval
     python bench/episodes.py --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
@@ -18,10 +18,13 @@ eval         real episodes of base/ in real containers, --workers 1 against --wo
 The bases of the first three have random weights of a real shape; what a session's outputs say is drawn once, so that
 the transcripts of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4
 (fp32; coarser dtypes have wider gaps, which are shown). CPU seconds are those of the process, all threads.
-The ways are taken in turn in each round; a figure is the median over the rounds.
+The ways are taken in turn in each round; a figure is the median over the rounds. Peak memory is that of a way above
+what the process held when it began (the allocator's on CUDA), of a cold start the whole process's. On a CUDA device
+the first three are measured in half precision and in 4-bit.
 """
 
 import argparse
+import gc
 import os
 import random
 import statistics
@@ -33,13 +36,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import models
 import stage
-from decoder import Context, Decoder, Turn, first_difference
+from decoder import Context, Decoder, Turn, compare
 from schema import write_json
 
 ROOT = Path(__file__).parent.parent
@@ -56,8 +59,8 @@ SHAPES: dict[str, dict[str, Any]] = {
         "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 32768,
     },
 }  # fmt: skip
-LEVEL = 1e-4
 Table = dict[str, Any]
+Load = dict[str, Any]  # how a base is loaded
 Session = tuple[list[int], list[int]]  # ids, assistant mask
 
 
@@ -68,21 +71,28 @@ def main(*, only: str | None, rounds: int, shape: str | None, dtype: str, episod
     cuda = torch.cuda.is_available()
     device = torch.cuda.get_device_name() if cuda else f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
     shape = shape or ("7b" if cuda else "135m")
+    if cuda:
+        models.check_card_here(str(ROOT / "base"), dtype)
     figures: Table = {
         "date": time.strftime("%Y-%m-%d"), "rounds": rounds, "shape": shape, "torch": torch.__version__,
         "device": device,
     }  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="sekft-bench-") as place:
-        parts: dict[str, Callable[[], Table]] = {
-            "cache": lambda: cache(model_of(shape, dtype), rounds),
-            "concurrency": lambda: concurrency(model_of(shape, dtype), rounds, episodes),
-            "swap": lambda: swap(Path(place), shape, dtype, rounds),
-            "eval": lambda: real_eval(Path(place), rounds, episodes),
-        }
-        for name in [only] if only else parts:
-            figures[name] = parts[name]()
-            for key, value in figures[name].items():
-                print(f"{name:12} {key:28} {value}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix="sekft-bench-") as directory:
+        place = Path(directory)
+        base, adapters = write_base(place, shape, dtype) if only != "eval" else (ROOT / "base", [])
+        for load_4bit in (False, True) if cuda else (False,):
+            load: Load = {"dtype": dtype, "load_4bit": load_4bit}
+            parts: dict[str, Callable[[], Table]] = {
+                "cache": lambda: cache(models.load_model(base, **load)[0], rounds),  # noqa: B023
+                "concurrency": lambda: concurrency(models.load_model(base, **load)[0], rounds, episodes),  # noqa: B023
+                "swap": lambda: swap(base, adapters, load, rounds),  # noqa: B023
+            }
+            parts |= {} if load_4bit else {"eval": lambda: real_eval(place, rounds, episodes)}
+            for name in parts if only is None else {only} & set(parts):
+                label = f"{name}, 4-bit" if load_4bit else name
+                figures[label] = parts[name]()
+                for key, value in figures[label].items():
+                    print(f"{label:18} {key:28} {value}", file=sys.stderr, flush=True)
     write_json(out, figures)
     stage.report(figures)
     return stage.DONE
@@ -129,109 +139,142 @@ def play(
     return (context.ids, mask), seconds
 
 
-def cache(model: Any, rounds: int) -> Table:
+class Spent:
+    """Wall and CPU seconds of a `with` block, and the peak memory above what was held when it began."""
+
+    wall = cpu = 0.0
+    peak_bytes = 0
+
+    def __enter__(self) -> Self:
+        import torch
+
+        gc.collect()
+        self.cuda = torch.cuda.is_available()
+        if self.cuda:
+            torch.cuda.reset_peak_memory_stats()
+        else:
+            Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+        self.held = torch.cuda.memory_allocated() if self.cuda else resident("VmRSS")
+        self.began, self.used = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        import torch
+
+        self.wall, self.cpu = time.perf_counter() - self.began, time.process_time() - self.used
+        peak = torch.cuda.max_memory_allocated() if self.cuda else resident("VmHWM")
+        self.peak_bytes = max(0, peak - self.held)
+
+
+def resident(row: str) -> int:
+    """Bytes of one row of this process's status."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in status if line.startswith(row))
+
+
+def cache(model: Any, rounds: int, *, prompt: int = 600, turns: int = 8, output: int = 120) -> Table:
     """A session with its cache kept over the turns, against one that is read anew at every turn."""
-    size: dict[str, Any] = {"prompt": 600, "turns": 8, "output": 120, "length": 20}
-    ways = {"kept": False, "re-prefill": True}
-    whole: dict[str, list[float]] = {way: [] for way in ways}
-    last: dict[str, list[float]] = {way: [] for way in ways}
-    cpu: dict[str, list[float]] = {way: [] for way in ways}
+    size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": output, "length": 20}
+    spent: dict[str, list[Spent]] = {"kept": [], "re-prefill": []}
+    last: dict[str, list[float]] = {way: [] for way in spent}
     pairs: list[list[Session]] = []
     decoder = Decoder(model)
-    play(decoder, 0, prompt=600, turns=1, output=0, length=2)  # warms up
+    play(decoder, 0, prompt=prompt, turns=1, output=0, length=2)  # warms up
     for turn in range(rounds):
         found = []
-        for way, forget in ways.items():
-            began = time.process_time()
-            session, seconds = play(decoder, turn, **size, forget=forget)
-            cpu[way].append(time.process_time() - began)
-            whole[way].append(sum(seconds))
+        for way in spent:
+            with Spent() as one:
+                session, seconds = play(decoder, turn, **size, forget=way == "re-prefill")
+            spent[way].append(one)
             last[way].append(seconds[-1])
             found.append(session)
         pairs.append(found)
-    table: Table = {
-        way: {
-            "session_seconds": middle(whole[way]),
-            "last_turn_seconds": middle(last[way]),
-            "cpu_seconds": middle(cpu[way]),
-        }
-        for way in ways
-    }
-    table["times_as_fast"] = ratio(whole["re-prefill"], whole["kept"])
-    table["cpu_ratio"] = ratio(cpu["re-prefill"], cpu["kept"])
+    table: Table = {way: {**costs(spent[way]), "last_turn_seconds": middle(last[way])} for way in spent}
+    kept, anew = spent["kept"], spent["re-prefill"]
+    table["times_as_fast"] = ratio([one.wall for one in anew], [one.wall for one in kept])
+    table["cpu_ratio"] = ratio([one.cpu for one in anew], [one.cpu for one in kept])
     table["last_turn_times_as_fast"] = ratio(last["re-prefill"], last["kept"])
     table["context_tokens"] = len(pairs[0][0][0])
-    table["transcripts"] = compare(model, pairs)
+    table["transcripts"] = transcripts(model, pairs)
     return table
 
 
-def concurrency(model: Any, rounds: int, episodes: int) -> Table:
+def concurrency(model: Any, rounds: int, episodes: int, *, prompt: int = 300, turns: int = 4) -> Table:
     """Sessions one after the other and all at once, with one decoder."""
-    size: dict[str, Any] = {"prompt": 300, "turns": 4, "output": 60, "length": 24}
-    wall: dict[int, list[float]] = {1: [], episodes: []}
-    cpu: dict[int, list[float]] = {1: [], episodes: []}
+    size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": 60, "length": 24}
+    spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []
     decoder = Decoder(model)
-    play(decoder, 0, prompt=300, turns=1, output=0, length=2)
+    play(decoder, 0, prompt=prompt, turns=1, output=0, length=2)
     for _ in range(rounds):
         sessions = []
-        for workers in wall:
-            began, used = time.perf_counter(), time.process_time()
-            with ThreadPoolExecutor(workers) as pool:
+        for workers in spent:
+            with Spent() as one, ThreadPoolExecutor(workers) as pool:
                 sessions.append(list(pool.map(lambda number: play(decoder, number, **size)[0], range(episodes))))
-            wall[workers].append(time.perf_counter() - began)
-            cpu[workers].append(time.process_time() - used)
+            spent[workers].append(one)
         pairs += [list(pair) for pair in zip(*sessions, strict=True)]
-    tokens = episodes * size["turns"] * size["length"]
+    table = at_once(spent, episodes)
+    for workers, rows in spent.items():
+        tokens = episodes * turns * size["length"]
+        table[f"{workers} at once"]["sampled_tokens_per_second"] = middle([tokens / one.wall for one in rows])
+    return table | {"transcripts": transcripts(model, pairs)}
+
+
+def at_once(spent: dict[int, list[Spent]], episodes: int) -> Table:
+    """What the rounds took with one worker and with as many as episodes."""
     table: Table = {
-        f"{workers} at once": {
-            "episodes_per_hour": middle([3600 * episodes / one for one in seconds]),
-            "sampled_tokens_per_second": middle([tokens / one for one in seconds]),
-            "cpu_seconds_per_episode": middle([one / episodes for one in cpu[workers]]),
-        }
-        for workers, seconds in wall.items()
+        f"{workers} at once": {**costs(rows), "episodes_per_hour": middle([3600 * episodes / one.wall for one in rows])}
+        for workers, rows in spent.items()
     }
-    table["times_as_many_episodes"] = ratio(wall[1], wall[episodes])
-    table["transcripts"] = compare(model, pairs)
+    table["times_as_many_episodes"] = ratio([one.wall for one in spent[1]], [one.wall for one in spent[episodes]])
     return table
 
 
-def compare(model: Any, pairs: Sequence[Sequence[Session]]) -> Table:
-    """How many pairs of transcripts are the same, part where the two best logits are level, or differ.
-
-    Those that part in what a shell said (commands that race print in another order) say nothing of the operator.
-    """
-    apart = [first_difference(model, one, other[0]) for one, other in pairs]
-    gaps = [found[1] for found in apart if found is not None]
-    shell, level = gaps.count(float("inf")), sum(gap <= LEVEL for gap in gaps)
-    table: Table = {"same": len(apart) - len(gaps), "parted_level": level, "differ": len(gaps) - level - shell}
-    table |= {"parted_in_output": shell} if shell else {}
-    return table | ({"widest_gap": max(gap for gap in gaps if gap < float("inf"))} if len(gaps) > shell else {})
+def costs(rows: Sequence[Spent]) -> Table:
+    """The medians of the rounds of one way."""
+    return {
+        "seconds": middle([one.wall for one in rows]),
+        "cpu_seconds": middle([one.cpu for one in rows]),
+        "peak_megabytes_above": middle([one.peak_bytes / 1e6 for one in rows]),
+    }
 
 
-def swap(place: Path, shape: str, dtype: str, rounds: int) -> Table:
+def transcripts(model: Any, pairs: Sequence[Sequence[Session]]) -> dict[str, int | float]:
+    """Where the transcripts of two ways part."""
+    return compare(model, [(one, other[0]) for one, other in pairs])
+
+
+def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table:
     """Seconds until another adapter is on a held base, and until a fresh process has base and adapter."""
-    base, adapters = write_base(place, shape, dtype)
-    times: dict[str, list[float]] = {"swap": [], "swap_cpu": [], "cold_start": []}
-    code = f"import models; models.load_model({str(base)!r}, {{!r}}, dtype={dtype!r})"
-    models.hold(str(base), dtype=dtype)
-    models.load_model(base, adapters[0], dtype=dtype)
+    swaps: list[Spent] = []
+    colds: list[Spent] = []
+    models.hold(str(base), **load)
+    models.load_model(base, adapters[0], **load)
     for turn in range(rounds):
-        adapter = adapters[(turn + 1) % len(adapters)]
-        began, used = time.perf_counter(), time.process_time()
-        models.release()
-        models.load_model(base, adapter, dtype=dtype)
-        times["swap"].append(time.perf_counter() - began)
-        times["swap_cpu"].append(time.process_time() - used)
+        with Spent() as one:
+            models.release()
+            models.load_model(base, adapters[(turn + 1) % len(adapters)], **load)
+        swaps.append(one)
     models.release()
     models._held = None  # its memory, before other processes load the base
     for turn in range(rounds):
-        began = time.perf_counter()
-        command = [sys.executable, "-c", code.format(str(adapters[turn % len(adapters)]))]
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-        times["cold_start"].append(time.perf_counter() - began)
-    table: Table = {f"{name}_seconds": middle(found) for name, found in times.items()}
-    return table | {"times_as_fast": ratio(times["cold_start"], times["swap"])}
+        colds.append(cold_start(base, adapters[turn % len(adapters)], load))
+    table: Table = {"swap": costs(swaps), "cold_start": costs(colds)}
+    return table | {"times_as_fast": ratio([one.wall for one in colds], [one.wall for one in swaps])}
+
+
+def cold_start(base: Path, adapter: Path, load: Load) -> Spent:
+    """What a fresh process takes to have base and adapter; its peak is that of the whole process, on the host."""
+    options = ", ".join(f"{name}={value!r}" for name, value in load.items())
+    code = f"import models; models.load_model({str(base)!r}, {str(adapter)!r}, {options})"
+    one, began = Spent(), time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, code
+    one.wall, one.cpu = time.perf_counter() - began, usage.ru_utime + usage.ru_stime
+    one.peak_bytes = usage.ru_maxrss * 1024
+    return one
 
 
 def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
@@ -251,7 +294,7 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
     return base, adapters
 
 
-def real_eval(place: Path, rounds: int, episodes: int) -> Table:
+def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
     """Episodes of base/ in real containers, as eval.py plays them, with one worker and with as many as episodes."""
     import dashdocker
     import templates
@@ -265,30 +308,24 @@ def real_eval(place: Path, rounds: int, episodes: int) -> Table:
     scenarios = [templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(episodes)]
     model, tokenizer = models.load_model(ROOT / "base", dtype="fp32")
     renderer, decoder = Renderer.for_base(tokenizer), Decoder(model)
-    limits: dict[str, Any] = {"seed": 0, "max_steps": 8, "timeout_seconds": 30.0}
-    wall: dict[int, list[float]] = {1: [], episodes: []}
+    limits: dict[str, Any] = {"seed": 0, "max_steps": steps, "timeout_seconds": 30.0}
+    spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []
     for turn in range(rounds):
         found = []
-        for workers in wall:
-            began = time.perf_counter()
-            done = play_all(
-                lambda job: run_episode(LocalOperator(decoder, renderer, max_new_tokens=64), job[0], **limits),
-                [(scenario, 0) for scenario in scenarios], place / f"{turn}-{workers}", workers, threading.Event(),
-                doing=f"{workers} at once",
-            )  # fmt: skip
-            wall[workers].append(time.perf_counter() - began)
+        for workers in spent:
+            with Spent() as one:
+                done = play_all(
+                    lambda job: run_episode(LocalOperator(decoder, renderer, max_new_tokens=64), job[0], **limits),
+                    [(scenario, 0) for scenario in scenarios], place / f"{turn}-{workers}", workers, threading.Event(),
+                    doing=f"{workers} at once",
+                )  # fmt: skip
+            spent[workers].append(one)
             found.append([done[f"{scenario.id}-s0"] for scenario in scenarios])
         pairs += [
             [(one.token_ids or [], one.assistant_mask or []) for one in pair] for pair in zip(*found, strict=True)
         ]
-    table: Table = {
-        f"{workers} at once": {"episodes_per_hour": middle([3600 * episodes / one for one in seconds])}
-        for workers, seconds in wall.items()
-    }
-    table["times_as_many_episodes"] = ratio(wall[1], wall[episodes])
-    table["transcripts"] = compare(model, pairs)
-    return table
+    return at_once(spent, episodes) | {"transcripts": transcripts(model, pairs)}
 
 
 def middle(values: Sequence[float]) -> float:

@@ -4,36 +4,50 @@
 #     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
 #
 # Reads   base/
-# Writes  runs/out/proof/: scenarios; for each draw two splits, trajectories, adapter, two evals; rates.md, curve.svg
+# Writes  runs/out/proof/: scenarios; for each draw two splits, trajectories, adapter, two evals with their overlap;
+#         dev/proof/rates.md, dev/proof/curve.svg. These two come from the run directories alone, with one command:
+#             python report.py --runs runs/out/proof/draw-*/eval-* --table dev/proof/rates.md \
+#                 --picture dev/proof/curve.svg --axes task provider announcement doc_depth difficulty
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
-# Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left a
-# sixth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and played in
-# both held-out sets, beside the bare base and the base with its output tidied.
+# Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
+# more than a fifth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and
+# played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
+# held-out texts stands in all that the base and the adapter have read.
+#
+# OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try in minutes:
+#     OUT=/tmp/proof FIGURES=/tmp/proof N=64 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
-OUT=runs/out/proof
+OUT=${OUT:-runs/out/proof}
+FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-step python generate.py --author template --n 660 --seed 2 --workers 8 --out $OUT/scenarios
+step python generate.py --author template --n "${N:-660}" --seed 2 --workers 8 --out "$OUT/scenarios"
 
 [ $# -gt 0 ] || set -- 1 2 3
 runs=()
 for draw in "$@"; do
   here=$OUT/draw-$draw
-  step python split.py --scenarios $OUT/scenarios --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
-  step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.16 --seed "$draw" \
+  step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
+  step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.22 --seed "$draw" \
     --out "$here/scenarios"
-  step python rollout.py --operator reference --scenarios "$here/scenarios/train" --samples 3 --workers 4 \
+  step python rollout.py --operator reference --scenarios "$here/scenarios/train" --samples "${SAMPLES:-3}" --workers 4 \
     --out "$here/trajectories"
   step python sft.py --data "$here/trajectories" --base base --holdout "$here/archetypes/holdout" --out "$here/adapter" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 2 --batch 4 --accum 1 --seed "$draw"
+    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 4 --accum 1 \
+    --seed "$draw"
   for side in archetypes scenarios; do
+    run=$here/eval-$side
     step python eval.py --base base --adapter "$here/adapter" --scenarios "$here/$side/holdout" --compare-base \
-      --clean-up --n 100 --seed "$draw" --max-steps 20 --max-new-tokens 80 --out "$here/eval-$side"
-    runs+=("$here/eval-$side")
+      --clean-up --n "${EPISODES:-100}" --seed "$draw" --max-steps 20 --max-new-tokens 80 --out "$run"
+    [ -e "$run/overlap.json" ] ||
+      step python overlap.py --holdout "$here/$side/holdout" --data "$here/trajectories" --base base \
+        --out "$run/overlap.json"
+    runs+=("$run")
   done
 done
-step python report.py --runs "${runs[@]}" --table $OUT/rates.md --picture $OUT/curve.svg
+step python report.py --runs "${runs[@]}" --table "$FIGURES/rates.md" --picture "$FIGURES/curve.svg" \
+  --axes task provider announcement doc_depth difficulty

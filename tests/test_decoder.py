@@ -8,13 +8,23 @@ from typing import Any
 import pytest
 import tiny
 
-from decoder import Context, Decoder, Turn, first_difference, next_logits, packable, visible
+from decoder import (
+    LEVEL,
+    Context,
+    Decoder,
+    Turn,
+    compare,
+    first_difference,
+    next_logits,
+    packable,
+    visible,
+    weights_state,
+)
 from models import load_model
 from operators import LocalOperator, Tokens
 from render import Renderer, session_messages
 
 ROOT = Path(__file__).parent.parent
-LEVEL = 1e-4  # two transcripts may part where the two best logits are no further apart
 OUTPUTS = [f"{name}.txt\nnotes/{name}-{count}.csv\n" * 4 for count, name in enumerate(("amber", "river", "stone"))]
 
 
@@ -162,6 +172,9 @@ def test_a_first_difference_is_told_with_its_gap(checked_in: tuple[Any, Any]) ->
     assert (place, gap) == (15, best - second)
     assert first_difference(model, (ids, mask), [*ids[:5], ids[5] + 1]) == (5, float("inf"))
     assert first_difference(model, (ids, mask), ids[:12]) == (12, float("inf"))
+    others = [ids, ids[:12], [*ids[:15], ids[15] + 1], [*ids[:5], ids[5] + 1]]
+    counts = compare(model, [((ids, mask), other) for other in others])
+    assert counts == {"same": 1, "parted_level": 0, "differ": 2, "parted_in_output": 1, "widest_gap": float("inf")}
 
 
 def test_sampled_sessions_follow_their_seed_whoever_else_is_decoded(base: Path) -> None:
@@ -171,11 +184,11 @@ def test_sampled_sessions_follow_their_seed_whoever_else_is_decoded(base: Path) 
     assert [one.token_ids for one in together] == [one.token_ids for one in alone]
 
 
-def retrain(model: Any) -> None:
+def retrain(model: Any, *, fused: bool = False) -> None:
     import torch
 
     weights = [parameter for name, parameter in model.named_parameters() if "lora_" in name]
-    optimizer = torch.optim.AdamW(weights, lr=0.5)
+    optimizer = torch.optim.AdamW(weights, lr=0.5, fused=fused)
     model(input_ids=torch.tensor([numbers(30, 1)]), labels=torch.tensor([numbers(30, 1)])).loss.backward()
     optimizer.step()
 
@@ -184,6 +197,30 @@ def swap(model: Any) -> None:
     from peft import get_peft_model_state_dict, set_peft_model_state_dict
 
     set_peft_model_state_dict(model, {name: -2 * value for name, value in get_peft_model_state_dict(model).items()})
+
+
+def retrain_fused(model: Any) -> None:
+    retrain(model, fused=True)
+
+
+def copy_data(model: Any) -> None:
+    for name, parameter in model.named_parameters():
+        if "lora_" in name:
+            parameter.data.copy_(-2 * parameter.data)
+
+
+def merge(model: Any) -> None:
+    model.merge_adapter()
+
+
+@pytest.mark.parametrize("change", [retrain_fused, copy_data, merge])
+def test_a_write_that_torch_does_not_count_is_told(base: Path, change: Callable[[Any], None]) -> None:
+    model = adapted(base)
+    before, counted = weights_state(model), [parameter._version for parameter in model.parameters()]
+    assert weights_state(model) == before
+    change(model)
+    assert [parameter._version for parameter in model.parameters()] == counted
+    assert weights_state(model) != before
 
 
 def switch_off(model: Any) -> None:
@@ -196,7 +233,7 @@ def rescale(model: Any) -> None:
             module.scaling["default"] *= 3
 
 
-@pytest.mark.parametrize("change", [retrain, swap, switch_off, rescale])
+@pytest.mark.parametrize("change", [retrain, retrain_fused, copy_data, swap, switch_off, rescale])
 def test_a_cache_is_dropped_when_the_weights_change(base: Path, change: Callable[[Any], None]) -> None:
     model = adapted(base)
     decoder = Decoder(model)

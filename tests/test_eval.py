@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiny
 
 import eval as evaluation
 import templates
-from decoder import first_difference
+from decoder import Decoder
 from eval import draw, refuse_contamination
 from models import load_model
 from render import Renderer
@@ -107,26 +108,44 @@ def test_base_and_adapter_are_paired_and_a_rerun_plays_nothing_again(place: Path
 
 @pytest.mark.docker
 def test_transcripts_are_the_same_with_and_without_cache_alone_and_at_once(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
+    decoders: list[Decoder] = []
+
+    class Kept(Decoder):
+        def __init__(self, *arguments: Any, **settings: Any) -> None:
+            super().__init__(*arguments, **settings)
+            decoders.append(self)
+
+    monkeypatch.setattr("eval.Decoder", Kept)
     flags = [*FLAGS, "--max-steps", "5", "--max-new-tokens", "16", "--clean-up"]
-    ways = {"alone": ["--workers", "1"], "at_once": ["--workers", "3"], "anew": ["--no-cache"]}
+    ways = {
+        "alone": ["--workers", "1"],
+        "at_once": ["--workers", "3", "--against", "alone"],
+        "anew": ["--workers", "3", "--no-cache", "--against", "alone"],
+    }
+    told: dict[str, dict[str, Any]] = {}
     for name, own in ways.items():
         assert evaluation.main(**vars(evaluation.parser().parse_args([*flags, *own, "--out", name]))) == 0
+        told[name] = json.loads(capsys.readouterr().out)
+    # The ways are what they are called: two subjects each, clean_up and adapter.
+    alone, at_once, anew = (decoders[at : at + 2] for at in (0, 2, 4))
+    assert all(one.use_cache and one.steps == one.sampled_tokens for one in alone)
+    assert all(one.use_cache and one.steps < one.sampled_tokens for one in at_once)
+    assert not any(one.use_cache for one in anew)
+    settings = {name: read_json(place / name / "manifest.json")["flags"] for name in ways}
+    assert settings["alone"] == settings["at_once"] == {**settings["anew"], "no_cache": None}
+    assert settings["anew"]["no_cache"] is True
     played = {name: read_trajectories(place / name / "adapter") for name in ways}
-    model, _ = load_model("base", Path("adapter"), device="cpu")
-    pairs = [
-        (one, other) for name in ("at_once", "anew") for one, other in zip(played["alone"], played[name], strict=True)
-    ]
-    same = 0
-    for one, other in pairs:
-        ids, mask = one.token_ids or [], one.assistant_mask or []
-        found = first_difference(model, (ids, mask), other.token_ids or [])
-        same += found is None
-        if found is not None and (found[0] == len(ids) or mask[found[0]]):  # what the shell said is not the operator's
-            assert found[1] <= 1e-4, found
-    assert same >= len(pairs) / 2
+    for name in ("at_once", "anew"):  # what the shell said is not the operator's
+        counts = told[name]["transcripts"]["adapter"]
+        assert counts["differ"] == 0, counts
+        assert counts["same"] + counts["parted_level"] + counts.get("parted_in_output", 0) == 3, counts
+        assert counts["same"] >= 2, counts
+        assert counts == read_json(place / name / "report.json")["transcripts"]["adapter"]
+        ids = [[one.token_ids for one in rows] for rows in (played["alone"], played[name])]
+        assert sum(one == other for one, other in zip(*ids, strict=True)) == counts["same"]
     assert any(len(one.steps) > 1 for one in played["alone"])
     for one in played["alone"]:
         assert_read_as_sampled(one, Renderer.for_adapter(Path("adapter"), load_model("base")[1]))
@@ -169,6 +188,19 @@ def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: 
     assert done.returncode == 2, done
     assert words in done.stderr.strip().splitlines()[-1]
     assert not (place / "elsewhere").exists()
+
+
+def test_an_adapter_that_was_trained_on_another_load_is_told_in_one_line(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adapter = place / "adapter"
+    evaluation.say_how_trained(adapter, dtype="auto", load_4bit=False)
+    evaluation.say_how_trained(None, dtype="fp16", load_4bit=True)
+    assert capsys.readouterr().err == ""
+    done = script(place, "eval.py", *FLAGS, "--load-4bit", "--dtype", "fp32", "--n", "0")
+    lines = [line for line in done.stderr.splitlines() if "--load-4bit was False, is True" in line]
+    assert len(lines) == 1, done.stderr
+    assert "--dtype was auto, is fp32" in lines[0]
 
 
 def test_an_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:

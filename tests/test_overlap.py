@@ -59,6 +59,24 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     row.messages.insert(2, Message(role="user", content=held.directives[0]))
     write_record(tmp_path / "holdout", held)
     write_record(tmp_path / "data", row)
-    main(holdout=tmp_path / "holdout", data=tmp_path / "data", documents=0, seed=0, partial=False)
-    found = json.loads(capsys.readouterr().out)["shared"]["data"]["directives"]
+    out = tmp_path / "run" / "overlap.json"
+    base = str(ROOT / "base")
+    main(holdout=tmp_path / "holdout", data=tmp_path / "data", base=base, documents=0, out=out, partial=False)
+    figures = json.loads(capsys.readouterr().out)
+    assert json.loads(out.read_text()) == figures
+    found = figures["shared"]["data"]["directives"]
     assert found["shared"] == found["runs"] == len(runs_of_scenarios([held])["directives"])
+
+
+def test_as_many_documents_are_read_as_the_base_has_read(tmp_path: Path) -> None:
+    write_record(tmp_path / "holdout", scenario("a"))
+    (tmp_path / "base").mkdir()
+    command = [sys.executable, str(ROOT / "overlap.py"), "--holdout", "holdout"]
+    for recipe, code, words in (
+        ({"documents": 7, "flags": {"seed": 3}}, 0, '"documents": 7'),
+        ({"documents": 7}, 2, "recipe.json: documents, flags.seed: missing"),
+        ([], 2, "recipe.json: documents, flags.seed: missing"),
+    ):
+        (tmp_path / "base" / "recipe.json").write_text(json.dumps(recipe))
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, words in done.stdout + done.stderr) == (code, True), done

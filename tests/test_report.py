@@ -3,13 +3,27 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import stage
 import templates
-from report import behaviour_of, behaviour_table, paired, print_table, rate, rate_table, summarise, wilson
+from report import (
+    behaviour_of,
+    behaviour_table,
+    labelled,
+    main,
+    paired,
+    parser,
+    print_table,
+    rate,
+    rate_table,
+    summarise,
+    wilson,
+)
 from schema import Message, OperatorInfo, Scenario, Step, Trajectory, write_json
 from taxonomy import Combination
 from verdicts import clean_up, is_command
@@ -137,21 +151,22 @@ def test_clean_up_finds_the_commands_in_fences_and_prose(text: str, typed: str) 
     assert is_command(clean_up(text)) or clean_up(text) == text
 
 
-def written(place: Path, name: str, kept: int, rows: int) -> Path:
+def written(place: Path, name: str, kept: int, rows: int, adapter: str | None = None) -> Path:
     """A finished eval run of an adapter trained on `rows` sessions, `kept` of 6 episodes clean; base: none."""
     records = [scenario("copy_files", index) for index in range(6)]
     subjects: dict[Any, dict[str, Trajectory]] = {
         "base": {record.id: episode(record, "max_steps", kept=False) for record in records},
         "adapter": {record.id: episode(record, kept=at < kept) for at, record in enumerate(records)},
     }
-    adapter = place / f"adapter-{name}"
-    write_json(adapter / "sekft.json", {"trained_on": [{}] * rows})
+    directory = place / (adapter or f"adapter-{name}")
+    write_json(directory / "sekft.json", {"trained_on": [{}] * rows})
     log = [{"step": step, "loss": 2 / step, "learning_rate": 1e-4} for step in range(1, 9)]
-    (adapter / "log_history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
-    about = {"adapter": str(adapter), "split_by": "archetype", "seed": 0}
+    (directory / "log_history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
+    about = {"adapter": str(directory), "split_by": "scenario" if "scenarios" in name else "archetype", "seed": 0}
     result = {**about, **summarise(subjects, records, seed=0)}
     print_table(result)
     write_json(place / name / "report.json", result)
+    write_json(place / name / "manifest.json", {"finished": True})
     return place / name
 
 
@@ -175,26 +190,89 @@ def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_pa
     assert "<svg" in picture.read_text()[:1000]
 
 
+def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    runs = [
+        written(tmp_path, f"draw-{draw}/eval-{side}", draw, 30, f"draw-{draw}/adapter")
+        for draw in (1, 2, 3)
+        for side in ("archetypes", "scenarios")
+    ]
+    shared = {"directives": {"runs": 379, "shared": 295}, "commands": {"runs": 5, "shared": 4}}
+    write_json(runs[0] / "overlap.json", {"shared": {"data": {part: {"runs": 9, "shared": 0} for part in shared}}})
+    write_json(runs[1] / "overlap.json", {"shared": {"data": shared}})
+    done = run_report("--runs", *runs, "--table", tmp_path / "t.md", "--picture", tmp_path / "p.svg")
+    assert done.returncode == 0, done.stderr
+    text, picture = (tmp_path / "t.md").read_text(), (tmp_path / "p.svg").read_text()
+    for draw in (1, 2, 3):
+        assert f"| draw-{draw}/eval-archetypes | archetype | adapter |" in text
+        assert picture.count(f"<!-- draw-{draw}/adapter -->") == 1  # the legend: matplotlib draws text as outlines
+    assert "| draw-1/eval-scenarios | data | 4/5 | 295/379 |" in text
+    assert text.count("masked directives also stand in the training data") == 1
+    assert "draw-1/eval-scenarios: 295 of 379 masked directives also stand in the training data" in text
+    assert labelled([tmp_path / "a", tmp_path / "b"]) == {"a": tmp_path / "a", "b": tmp_path / "b"}
+
+
+RUN_P, RUN_T = ["--runs", "run", "--picture", "p.svg"], ["--runs", "run", "--table", "t.md"]
+
+
+def change(path: str, text: str | None) -> Callable[[], object]:
+    """Overwrite a file, or remove it."""
+    return Path(path).unlink if text is None else lambda: Path(path).write_text(text)
+
+
+def edit(**fields: object) -> Callable[[], object]:
+    """Replace fields of run/report.json, or remove those that are None."""
+    path = Path("run/report.json")
+    return lambda: write_json(
+        path, {key: value for key, value in {**json.loads(path.read_text()), **fields}.items() if value is not None}
+    )
+
+
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("spoil", "arguments", "words"),
     [
-        (["--table", "t.md", "--runs", "nowhere"], "nowhere: no report.json"),
-        (["--runs", "old", "--table", "t.md"], "behaviour: missing"),
-        (["--runs", "run"], "nothing to write"),
-        (["--runs", "run", "--table", "t.md", "--axes", "colour"], "'colour' is no axis"),
-        (["--runs", "run", "sub/run", "--table", "t.md"], "same name"),
-        (["--runs", "run", "--picture", "p.svg"], "log_history.jsonl: not there"),
+        (None, ["--table", "t.md", "--runs", "nowhere"], "nowhere: no report.json"),
+        (None, ["--runs", "run"], "nothing to write"),
+        (None, [*RUN_T, "--axes", "colour"], "'colour' is no axis of these runs; known: announcement,"),
+        (None, ["--runs", "run", "./run", "--table", "t.md"], "named twice"),
+        (None, ["--runs", "run", "--picture", "p.xyz"], "'p.xyz' is of no known kind"),
+        (None, ["--runs", "run", "--table", "run/report.json/t.md"], "run/report.json/t.md: cannot be written"),
+        (None, ["--runs", "run", "--picture", "run/report.json/p.svg"], "run/report.json/p.svg: cannot be written"),
+        (change("adapter-run/log_history.jsonl", None), RUN_P, "log_history.jsonl: not there"),
+        (change("adapter-run/log_history.jsonl", ""), RUN_P, "log_history.jsonl: holds no loss"),
+        (change("adapter-run/log_history.jsonl", '{"step": 1, "lo'), RUN_P, "log_history.jsonl: a line is no logged"),
+        (change("run/report.json", "[]"), RUN_T, "run/report.json: content: Input should be"),
+        (change("run/overlap.json", '{"shared": 3}'), RUN_T, "run/overlap.json: shared: Input should be"),
+        (change("run/manifest.json", '{"finished": false}'), RUN_T, "run/manifest.json: finished: false"),
+        (edit(subjects=None), RUN_T, "run/report.json: subjects: Field required"),
+        (edit(split_by=None), RUN_T, "run/report.json: split_by: Field required"),
+        (edit(subjects={}), RUN_T, "run/report.json: subjects: Dictionary should have at least 1 item"),
+        (edit(subjects={"adapter": {"rates": {}}}), RUN_T, "subjects.adapter.rates.operate: Field required"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(
-    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spoil: Callable[[], object] | None,
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    written(tmp_path, "run", 1, 5)
+    if spoil:
+        spoil()
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        stage.run(main, parser(), arguments)
+    told = capsys.readouterr().err.strip()
+    assert end.value.code == 2, told
+    assert words in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_run_without_a_manifest_is_taken_and_said_so(tmp_path: Path) -> None:
     run = written(tmp_path, "run", 1, 5)
-    (tmp_path / "adapter-run" / "log_history.jsonl").unlink()
-    write_json(tmp_path / "sub" / "run" / "report.json", json.loads((run / "report.json").read_text()))
-    write_json(tmp_path / "old" / "report.json", {"subjects": {"adapter": {"rates": {}}}, "paired": None})
-    done = run_report(*arguments)
-    assert done.returncode == 2, done
-    assert words in done.stderr.strip()
-    assert len(done.stderr.strip().splitlines()) == 1
+    (run / "manifest.json").unlink()
+    done = run_report("--runs", run, "--table", tmp_path / "t.md")
+    assert done.returncode == 0
+    assert "no manifest" in done.stderr
