@@ -347,7 +347,16 @@ def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_a_rerun_finish(few: Pa
 def test_a_full_disk_under_generate_costs_no_scenario(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    command = [sys.executable, ROOT / "generate.py", "--author", "template", "--n", "8", "--out", disk / "out"]
+    command = [
+        sys.executable,
+        str(ROOT / "generate.py"),
+        "--author",
+        "template",
+        "--n",
+        "8",
+        "--out",
+        str(disk / "out"),
+    ]
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "none", disk], check=True)
     try:
         full = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
