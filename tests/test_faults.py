@@ -194,7 +194,7 @@ def hold():
     try:
         with dashdocker.session([]) as shell:
             shell.step("true")
-            print("on", flush=True)
+            print("on\\n", end="", flush=True)  # in one piece, beside other threads
             shell.step("sleep 300", timeout_seconds=300)
     except dashdocker.SandboxError as error:
         print(f"SandboxError: {error}", flush=True)
