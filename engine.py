@@ -317,7 +317,8 @@ class Stream:
         self.socket: socket.socket = getattr(stream, "_sock", stream)
         self.socket.setblocking(False)
         self.pending, self.hold, self.fed = memoryview(stdin), hold, hold and not stdin
-        self.buffer = bytearray()
+        # What came together with the answer's head lies in the reader that read the head, and not in the socket.
+        self.buffer = bytearray(stream._response.raw._fp.fp.read1() or b"")
 
     def send(self, data: bytes) -> None:
         """Add to the input of a process whose input is held open; `pump` writes it."""
@@ -337,6 +338,8 @@ class Stream:
 
         True once `take` returned True, False at the end of output, None at the deadline (monotonic clock).
         """
+        if self._frames(take):
+            return True
         while (left := deadline - time.monotonic()) > 0:
             if not self.fed and not self.pending:
                 if not self.hold:

@@ -1,6 +1,7 @@
 """Sandboxes give back exactly what was laid and done in them, tell their own death apart, and leave nothing behind."""
 
 import contextlib
+import http.client
 import os
 import re
 import signal
@@ -200,6 +201,21 @@ def test_nothing_is_left_when_booting_fails() -> None:
     with pytest.raises(SandboxError), session(file_and_parent):
         pass
     assert names_of(engine.RUN) == []
+
+
+@docker_needed
+def test_output_that_comes_together_with_the_head_of_the_engines_answer_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A busy host reads the head late, when a short command has printed already."""
+    begin = http.client.HTTPResponse.begin
+
+    def late(response: http.client.HTTPResponse) -> None:
+        time.sleep(0.5)
+        begin(response)
+
+    monkeypatch.setattr(http.client.HTTPResponse, "begin", late)
+    assert run([], "echo here").stdout == b"here\n"
 
 
 @docker_needed
