@@ -1,15 +1,14 @@
 """bench/episodes.py measures the ways that it names, with their costs, on a tiny base; a GPU's 4-bit case runs too."""
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench import episodes
 from models import load_model
 
-ROOT = Path(__file__).parent.parent
 SHAPE = {
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
     "num_hidden_layers": 2, "vocab_size": 4096, "max_position_embeddings": 2048, "initializer_range": 0.2,
@@ -18,19 +17,9 @@ COSTS = {"seconds", "cpu_seconds", "peak_megabytes_above"}
 
 
 @pytest.fixture(scope="module")
-def bench() -> Any:
-    spec = importlib.util.spec_from_file_location("bench_episodes", ROOT / "bench" / "episodes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.SHAPES["135m"] = SHAPE
-    return module
-
-
-@pytest.fixture(scope="module")
-def base(bench: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    written: Path = bench.write_base(tmp_path_factory.mktemp("episodes"), "135m", "fp32")[0]
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    episodes.SHAPES["135m"] = SHAPE
+    written: Path = episodes.write_base(tmp_path_factory.mktemp("episodes"), "135m", "fp32")[0]
     return written
 
 
@@ -44,12 +33,10 @@ def passes_of(model: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("load_4bit", [False, True])
-def test_a_kept_cache_is_set_against_one_that_is_computed_anew_at_every_turn(
-    bench: Any, base: Path, load_4bit: bool
-) -> None:
+def test_a_kept_cache_is_set_against_one_that_is_computed_anew_at_every_turn(base: Path, load_4bit: bool) -> None:
     model = load_model(base, device="cpu", load_4bit=load_4bit)[0]
     lengths = passes_of(model)
-    table = bench.cache(model, 1, prompt=200, turns=3, output=20)
+    table = episodes.cache(model, 1, prompt=200, turns=3, output=20)
     assert table["context_tokens"] == 200 + 2 * 20 + 3 * 20
     long = sum(length >= 200 for length in lengths) - (0 if table["transcripts"]["same"] else 1)  # compare reads, too
     assert long == 1 + 1 + 3  # to warm up, kept, anew
@@ -59,10 +46,10 @@ def test_a_kept_cache_is_set_against_one_that_is_computed_anew_at_every_turn(
     assert table["transcripts"]["same"] + table["transcripts"]["parted_level"] == 1 or load_4bit
 
 
-def test_sessions_one_after_the_other_are_set_against_all_at_once(bench: Any, base: Path) -> None:
+def test_sessions_one_after_the_other_are_set_against_all_at_once(base: Path) -> None:
     model = load_model(base, device="cpu")[0]
     lengths = passes_of(model)
-    table = bench.concurrency(model, 1, 3, prompt=30, turns=2)
+    table = episodes.concurrency(model, 1, 3, prompt=30, turns=2)
     one_by_one = 3 * 2 * 24
     assert 2 + one_by_one + one_by_one / 3 <= len(lengths) < 2 + one_by_one * 1.8
     for way in ("1 at once", "3 at once"):
@@ -70,9 +57,9 @@ def test_sessions_one_after_the_other_are_set_against_all_at_once(bench: Any, ba
     assert table["transcripts"]["differ"] == 0
 
 
-def test_a_swap_is_set_against_a_fresh_process_and_the_figures_are_written(bench: Any, tmp_path: Path) -> None:
+def test_a_swap_is_set_against_a_fresh_process_and_the_figures_are_written(tmp_path: Path) -> None:
     out = tmp_path / "episodes.json"
-    assert bench.main(only="swap", rounds=1, shape="135m", dtype="fp32", episodes=2, out=out) == 0
+    assert episodes.main(only="swap", rounds=1, shape="135m", dtype="fp32", episodes=2, out=out) == 0
     table = json.loads(out.read_text())["swap"]
     assert set(table["swap"]) == set(table["cold_start"]) == COSTS
     assert table["cold_start"]["cpu_seconds"] > 1  # torch alone takes longer to import
@@ -80,20 +67,20 @@ def test_a_swap_is_set_against_a_fresh_process_and_the_figures_are_written(bench
     assert table["times_as_fast"] > 1
 
 
-def test_the_peak_is_what_a_block_held_and_gave_back(bench: Any) -> None:
-    with bench.Spent() as one:
+def test_the_peak_is_what_a_block_held_and_gave_back() -> None:
+    with episodes.Spent() as one:
         held = bytearray(300_000_000)
         held[:] = b"x" * len(held)
         del held
     assert 290e6 < one.peak_bytes < 900e6
-    with bench.Spent() as none:
+    with episodes.Spent() as none:
         pass
     assert none.peak_bytes < 50e6
 
 
 @pytest.mark.docker
-def test_real_episodes_are_played_alone_and_at_once(bench: Any, tmp_path: Path) -> None:
-    table = bench.real_eval(tmp_path, 1, 2, steps=2)
+def test_real_episodes_are_played_alone_and_at_once(tmp_path: Path) -> None:
+    table = episodes.real_eval(tmp_path, 1, 2, steps=2)
     for way in ("1 at once", "2 at once"):
         assert set(table[way]) == COSTS | {"episodes_per_hour"}
     assert sum(table["transcripts"][name] for name in ("same", "parted_level", "differ")) >= 1

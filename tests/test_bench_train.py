@@ -1,12 +1,10 @@
 """bench/train.py measures one and the same training: rows, losses, real tokens; a GPU's cases run on a tiny base."""
 
-import importlib.util
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-ROOT = Path(__file__).parent.parent
+import preflight
+from bench import train
+
 SHAPE = {
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
     "num_hidden_layers": 2, "vocab_size": 4096,
@@ -14,31 +12,21 @@ SHAPE = {
 
 
 @pytest.fixture(scope="module")
-def bench() -> Any:
-    spec = importlib.util.spec_from_file_location("bench_train", ROOT / "bench" / "train.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def base(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(train.random_base(tmp_path_factory.mktemp("bench") / "base", SHAPE))
 
 
-@pytest.fixture(scope="module")
-def base(bench: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(bench.random_base(tmp_path_factory.mktemp("bench") / "base", SHAPE))
-
-
-def test_rows_have_the_share_of_labels_that_is_asked_for(bench: Any) -> None:
-    for share in bench.SHARES:
-        (row,) = bench.rows_of([2048], share, 600)
+def test_rows_have_the_share_of_labels_that_is_asked_for() -> None:
+    for share in train.SHARES:
+        (row,) = train.rows_of([2048], share, 600)
         assert len(row["input_ids"]) == 2048
         assert sum(label != -100 for label in row["labels"]) / 2048 == pytest.approx(share, abs=0.02)
 
 
-def test_the_trainers_that_are_compared_train_the_same(bench: Any, base: str) -> None:
-    _, changes = bench.cases(on_gpu=False)[0]
+def test_the_trainers_that_are_compared_train_the_same(base: str) -> None:
+    _, changes = train.cases(on_gpu=False)[0]
     spec = {"base": base, "share": 0.4, "epochs": 1, **changes, "lengths": [90, 120, 64, 100]}
-    runs = {trainer: bench.work({**spec, "trainer": trainer}) for trainer in bench.TRAINERS}
+    runs = {trainer: train.work({**spec, "trainer": trainer}) for trainer in train.TRAINERS}
     for found in runs.values():
         assert found["losses"] == pytest.approx(runs["sekft"]["losses"], abs=1e-5)
         assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-5)
@@ -46,21 +34,19 @@ def test_the_trainers_that_are_compared_train_the_same(bench: Any, base: str) ->
         assert found["cpu_seconds"] > 0
 
 
-def test_mfu_leaves_out_what_checkpointing_computes_again(
-    bench: Any, base: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bench.preflight, "PEAK_FLOPS", {"CPU": 1e8})
-    _, changes = bench.cases(on_gpu=True)[0]
+def test_mfu_leaves_out_what_checkpointing_computes_again(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "PEAK_FLOPS", {"CPU": 1e8})
+    _, changes = train.cases(on_gpu=True)[0]
     spec = {"base": base, "share": 0.4, "epochs": 1, **changes, "lengths": [96] * 4, "dtype": "fp32"}
-    once, again = (bench.work({**spec, "trainer": "sekft", "gradient_checkpointing": on}) for on in (False, True))
+    once, again = (train.work({**spec, "trainer": "sekft", "gradient_checkpointing": on}) for on in (False, True))
     assert once["mfu"] == once["hfu"] > 0
     assert 1.2 < again["hfu"] / again["mfu"] < 1.5
 
 
 @pytest.mark.parametrize("case", [0, 1])
-def test_what_a_gpu_would_measure_runs_on_a_tiny_base(bench: Any, base: str, case: int) -> None:
-    _, changes = bench.cases(on_gpu=True)[case]
+def test_what_a_gpu_would_measure_runs_on_a_tiny_base(base: str, case: int) -> None:
+    _, changes = train.cases(on_gpu=True)[case]
     spec = {"base": base, "share": 0.4, "epochs": 1, **changes, "lengths": [96] * 4}
-    found = bench.work({**spec, "trainer": "sekft"})
+    found = train.work({**spec, "trainer": "sekft"})
     assert len(found["losses"]) == 1
     assert found["flops_per_second"] > 0
