@@ -7,24 +7,29 @@ Writes  <out>/config.json, model.safetensors (fp16), tokenizer.json, tokenizer_c
         recipe.json, manifest.json; <out>/.checkpoint.pt while it runs
 Needs   one core and a minute for a miniature; two hours at most for the base that is checked in
 
-A Llama with grouped-query heads, trained from nothing on `corpus.documents`. A killed run goes on from its last
-checkpoint; the same flags give the same weights on the same machine, unless --max-seconds shortened the schedule.
+A Llama with grouped-query heads, trained from nothing on `corpus.documents` by --processes of one thread each, which
+add up their gradients: at this size that is faster than as many threads of one process. A killed run goes on from its
+last checkpoint; the same flags give the same weights on the same machine, unless --max-seconds shortened the schedule.
 The markers `<|system|>` `<|user|>` `<|assistant|>` `<|end|>` are ordinary vocabulary and the chat template writes
 them, so that both renders give this base the same text. There is no BOS; `<|endoftext|>` parts documents.
 """
 
 import json
 import math
+import os
 import random
 import re
 import shlex
+import signal
 import sys
 import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import corpus
@@ -66,7 +71,7 @@ def main(
     tokens: int,
     max_seconds: float | None,
     seed: int,
-    threads: int,
+    processes: int,
     vocab_size: int,
     hidden: int,
     layers: int,
@@ -79,7 +84,7 @@ def main(
     """Train, evaluate and write the base."""
     flags = {
         "tokens": tokens, "max_seconds": max_seconds, "seed": seed, "vocab_size": vocab_size, "hidden": hidden,
-        "layers": layers, "batch_tokens": batch_tokens, "lr": lr,
+        "layers": layers, "batch_tokens": batch_tokens, "processes": processes, "lr": lr,
         "eval_documents": eval_documents,
     }  # fmt: skip
     manifest = stage.begin(out, stage="make_base", flags=flags, redo=redo)
@@ -89,25 +94,17 @@ def main(
         stage.report({"out": str(out), "already_made": True})
         return stage.DONE
 
-    import torch
-    from transformers import PreTrainedTokenizerFast
-
-    torch.set_num_threads(threads)
     if not (out / "tokenizer.json").exists():
         make_tokenizer(seed, vocab_size).save_pretrained(out)
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(out)
-    model = new_model(tokenizer, hidden, layers, seed)
-    seen = train(
-        model, tokenizer, out=out, tokens=tokens, max_seconds=max_seconds, seed=seed,
-        batch_tokens=batch_tokens, lr=lr, checkpoint_seconds=checkpoint_seconds,
-    )  # fmt: skip
+    run = Run(out, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
+    with peers(run) as meeting:
+        model, tokenizer, seen = train(run, 0, meeting)
     model.half().save_pretrained(out)
     exact = evaluate(model.float(), tokenizer, eval_documents)
     recipe = {
         "command": shlex.join(["python", *sys.argv]),
         "git_commit": stage.git_commit(),
         "flags": flags,
-        "threads": threads,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "model_sha256": sha256((out / "model.safetensors").read_bytes()),
         "exact_commands": exact,
@@ -182,12 +179,20 @@ Row = tuple[list[int], list[float]]
 
 
 def grouped(
-    seed: int, block: int, batch_tokens: int, *, packed: bool, renderer: Renderer, counts: Counter[str]
+    seed: int,
+    block: int,
+    batch_tokens: int,
+    *,
+    processes: int = 1,
+    packed: bool,
+    renderer: Renderer,
+    counts: Counter[str],
 ) -> list[list[Row]]:
     """The batches of a block in a shuffled order: rows of (ids, weights), padded to one length with weight 0.
 
-    Not packed, documents of like length lie together, one to a row. Packed, each document goes, longest first, into
-    the fullest row of ROW_TOKENS that still holds it; a longer one is cut.
+    A batch holds at most `batch_tokens` for each of the processes, and as many rows for one as for another. Not
+    packed, documents of like length lie together, one to a row. Packed, each document goes, longest first, into the
+    fullest row of ROW_TOKENS that still holds it; a longer one is cut.
     """
     rows: list[Row] = []
     for index in range(block * BLOCK_DOCUMENTS, (block + 1) * BLOCK_DOCUMENTS):
@@ -201,7 +206,7 @@ def grouped(
     rows = pack(rows) if packed else rows
     groups: list[list[Row]] = []
     for row in rows:
-        if not groups or (len(groups[-1]) + 1) * len(groups[-1][0][0]) > batch_tokens:
+        if not groups or len(groups[-1]) == processes * max(1, batch_tokens // len(groups[-1][0][0])):
             groups.append([])
         longest = len(groups[-1][0][0]) if groups[-1] else len(row[0])
         missing = longest - len(row[0])
@@ -237,23 +242,21 @@ class Place:
     packed: bool = False
 
 
-def batches(
-    seed: int, batch_tokens: int, renderer: Renderer, counts: Counter[str], place: Place
-) -> Iterator[tuple[Any, Any]]:
-    """Ids and weights as tensors (B, T), from `place` on, which moves along."""
-    import torch
-
+def batches(run: "Run", renderer: Renderer, counts: Counter[str], place: Place) -> Iterator[list[Row]]:
+    """The rows of all processes, batch by batch, from `place` on, which moves along."""
     while True:
         if place.batch == 0:
             place.packed = place.share >= PACKED_FROM
         seen = Counter[str]()
-        groups = grouped(seed, place.block, batch_tokens, packed=place.packed, renderer=renderer, counts=seen)
+        groups = grouped(
+            run.seed, place.block, run.batch_tokens,
+            processes=run.processes, packed=place.packed, renderer=renderer, counts=seen,
+        )  # fmt: skip
         if place.batch == 0:
             counts.update(seen)
         while place.batch < len(groups):
-            group = groups[place.batch]
             place.batch += 1
-            yield torch.tensor([ids for ids, _ in group]), torch.tensor([weights for _, weights in group])
+            yield groups[place.batch - 1]
         place.block, place.batch = place.block + 1, 0
 
 
@@ -398,86 +401,144 @@ def causal_attention(
     return torch.cat(parts, -2).reshape(batch, heads, length, width).transpose(1, 2), None
 
 
-def train(
-    model: Any,
-    tokenizer: Any,
-    *,
-    out: Path,
-    tokens: int,
-    max_seconds: float | None,
-    seed: int,
-    batch_tokens: int,
-    lr: float,
-    checkpoint_seconds: float,
-) -> dict[str, Any]:
-    """Train in place; what was seen comes back. Resumes from <out>/.checkpoint.pt and writes it every two minutes.
+@dataclass(frozen=True)
+class Run:
+    """What a training run is told; of each flag, see the command line."""
 
-    The schedule (warm-up, flat, cosine to a thirtieth) follows the share of tokens or of seconds, whichever is ahead.
+    out: Path
+    tokens: int
+    max_seconds: float | None
+    seed: int
+    hidden: int
+    layers: int
+    batch_tokens: int
+    lr: float
+    checkpoint_seconds: float
+    processes: int
+
+
+@contextmanager
+def peers(run: Run) -> Iterator[str]:
+    """Ranks 1 and up as processes of their own; this one is rank 0. Gives the file in which they find one another."""
+    import torch.multiprocessing
+
+    with TemporaryDirectory(prefix="make-base-") as place:
+        meeting = f"{place}/meeting"
+        spawn = torch.multiprocessing.get_context("spawn")
+        others = [
+            spawn.Process(target=train, args=(run, rank, meeting), daemon=True) for rank in range(1, run.processes)
+        ]
+        for other in others:
+            other.start()
+        yield meeting
+        for other in others:
+            other.join()
+
+
+def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Train one process's share of each batch; model, tokenizer and what was seen come back.
+
+    Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds. The schedule (warm-up, flat, cosine
+    to a thirtieth) follows the share of tokens or of rank 0's seconds, whichever is ahead. The loss is the mean over
+    the weights of the whole batch, whichever process holds them.
+
+    Raises: RuntimeError when another process ended early.
     """
     import torch
+    from torch import distributed
     from torch.nn.functional import cross_entropy
-    from transformers import AttentionInterface
+    from transformers import AttentionInterface, PreTrainedTokenizerFast
 
+    if rank > 0:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 ends the run
+    torch.set_num_threads(1)
     torch.set_float32_matmul_precision("medium")
-    renderer, counts, checkpoint = Renderer(tokenizer), Counter[str](), out / ".checkpoint.pt"
-    stepper, place = (
-        torch.optim.AdamW(model.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
-        Place(),
-    )
+    if run.processes > 1:
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=run.processes)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(run.out)
+    model = new_model(tokenizer, run.hidden, run.layers, run.seed)
+    renderer, counts, checkpoint = Renderer(tokenizer), Counter[str](), run.out / ".checkpoint.pt"
+    parameters = list(model.parameters())
+    stepper = torch.optim.AdamW(parameters, lr=run.lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
+    place = Place()
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=True)
         model.load_state_dict(state["model"])
         stepper.load_state_dict(state["stepper"])
         place = Place(**state["place"])
         counts.update(state["counts"])
-        print(f"make_base goes on at {place.tokens} tokens, {place.seconds:.0f} s", file=sys.stderr, flush=True)
+        if rank == 0:
+            print(f"make_base goes on at {place.tokens} tokens, {place.seconds:.0f} s", file=sys.stderr, flush=True)
     began = saved_at = time.monotonic()
     before, recent = place.seconds, list[float]()
     AttentionInterface.register("sekft_causal", causal_attention)
     model.set_attn_implementation("sekft_causal")
     model.train()
-    for ids, weights in batches(seed, batch_tokens, renderer, counts, place):
+    nothing: Row = ([tokenizer.pad_token_id] * 2, [0.0] * 2)  # where a block's last batch has fewer rows than processes
+    for rows in batches(run, renderer, counts, place):
         decay = max(0.0, (place.share - DECAY_FROM) / (1 - DECAY_FROM))
         factor = min(1.0, (place.step + 1) / 25) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
-        stepper.param_groups[0]["lr"] = lr * factor
+        stepper.param_groups[0]["lr"] = run.lr * factor
+        mine = rows[rank :: run.processes] or [nothing]
+        ids: Any = torch.tensor([ids for ids, _ in mine])  # (B, T)
+        weight: Any = torch.tensor([weights for _, weights in mine])[:, 1:].flatten()
         with torch.autocast("cpu", torch.bfloat16):
             logits = model(input_ids=ids[:, :-1], use_cache=False).logits  # (B, T - 1, V)
         losses = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
-        weight = weights[:, 1:].flatten()
-        loss = (losses * weight).sum() / weight.sum()
+        loss = (losses * weight).sum()
         loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        seconds = before + time.monotonic() - began if rank == 0 else 0.0
+        mean, place.seconds = add_up(parameters, [loss.item(), weight.sum().item(), seconds], run.processes)
+        norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         stepper.step()
         stepper.zero_grad(set_to_none=True)
-        place.step, place.tokens = place.step + 1, place.tokens + ids.numel()
-        place.seconds = before + time.monotonic() - began
-        place.share = max(place.tokens / tokens, place.seconds / (max_seconds or math.inf))
-        recent.append(loss.item())
-        if place.step % 20 == 0 or place.share >= 1.0:
+        place.step, place.tokens = place.step + 1, place.tokens + sum(len(ids) for ids, _ in rows)
+        place.share = max(place.tokens / run.tokens, place.seconds / (run.max_seconds or math.inf))
+        recent.append(mean)
+        if rank == 0 and (place.step % 20 == 0 or place.share >= 1.0):
             row = {
                 "step": place.step, "tokens": place.tokens, "loss": round(sum(recent) / len(recent), 4),
-                "lr": factor * lr, "grad_norm": round(float(norm), 3), "seconds": round(place.seconds, 1),
+                "lr": factor * run.lr, "grad_norm": round(float(norm), 3), "seconds": round(place.seconds, 1),
                 "row_tokens": ids.shape[1],
             }  # fmt: skip
             print(f"make_base {place.share:.1%} {json.dumps(row)}", file=sys.stderr, flush=True)
             recent.clear()
         if place.share >= 1.0:
             break
-        if time.monotonic() - saved_at > checkpoint_seconds:
-            state = {
-                "model": model.state_dict(), "stepper": stepper.state_dict(),
-                "place": asdict(place), "counts": dict(counts),
-            }  # fmt: skip
+        if rank == 0 and time.monotonic() - saved_at > run.checkpoint_seconds:
+            state = {"place": asdict(place), "counts": dict(counts)}
+            state |= {"model": model.state_dict(), "stepper": stepper.state_dict()}
             torch.save(state, checkpoint.with_suffix(".tmp"))
             checkpoint.with_suffix(".tmp").replace(checkpoint)
             saved_at = time.monotonic()
+    if run.processes > 1:
+        distributed.destroy_process_group()
     model.set_attn_implementation("sdpa")
     counted = {key: counts.pop(key) for key in ("documents", "cut")}
     kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
-    return {
+    return model, tokenizer, {
         "tokens": place.tokens, "steps": place.step, "seconds": round(place.seconds, 1), **counted,
         "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
     }  # fmt: skip
+
+
+def add_up(parameters: list[Any], own: list[float], processes: int) -> tuple[float, float]:
+    """Make the gradients those of the whole batch's weighted mean loss; that loss and rank 0's seconds come back.
+
+    `own` is this process's weighted sum of losses, its sum of weights, and its seconds (0 but for rank 0).
+    """
+    import torch
+    from torch import distributed
+
+    sums: Any = torch.cat([torch.tensor(own), *(parameter.grad.flatten() for parameter in parameters)])
+    if processes > 1:
+        distributed.all_reduce(sums)
+    loss, weight, seconds = sums[:3].tolist()
+    gradients = sums[3:].split([parameter.numel() for parameter in parameters])
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient.view_as(parameter) / weight
+    return loss / weight, seconds
 
 
 # --- report --------------------------------------------------------------------------------------------------------
@@ -524,11 +585,11 @@ def parser() -> ArgumentParser:
     parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the run (default %(default)s tokens)")
     parser.add_argument("--max-seconds", type=float, help="end the schedule by then, if --tokens does not before")
     parser.add_argument("--seed", type=int, default=0, help="of corpus and weights (default %(default)s)")
-    parser.add_argument("--threads", type=int, default=2, help="of torch (default %(default)s)")
+    parser.add_argument("--processes", type=int, default=1, help="one for each core (default %(default)s)")
     parser.add_argument("--vocab-size", type=int, default=2816, help="at most so many tokens (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
     parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
-    parser.add_argument("--batch-tokens", type=int, default=2048, help="per step (default %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="per step and process (default %(default)s)")
     parser.add_argument("--lr", type=float, default=1e-3, help="peak learning rate of AdamW (default %(default)s)")
     parser.add_argument("--eval-documents", type=int, default=6, help="per archetype, held out (default %(default)s)")
     parser.add_argument(

@@ -28,7 +28,7 @@ MINIATURE = ["--tokens", "12000", "--hidden", "64", "--layers", "2", "--batch-to
 
 
 def make(out: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "make_base.py"), "--out", str(out), "--threads", "1", *MINIATURE, *flags]
+    command = [sys.executable, str(ROOT / "make_base.py"), "--out", str(out), *MINIATURE, *flags]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
@@ -127,7 +127,7 @@ def test_a_rerun_finds_the_base_made_and_another_seed_is_refused(miniature: Path
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_weights(miniature: Path, tmp_path: Path) -> None:
     out = tmp_path / "killed"
-    command = [sys.executable, str(ROOT / "make_base.py"), "--out", str(out), "--threads", "1", *MINIATURE]
+    command = [sys.executable, str(ROOT / "make_base.py"), "--out", str(out), *MINIATURE]
     environment_flag = ["--checkpoint-seconds", "0"]
     process = subprocess.Popen([*command, *environment_flag], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stderr is not None
