@@ -277,7 +277,8 @@ def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_the
     out, flags = tmp_path / "out", ["--samples", "3", "--workers", "4"]
     process = begun(few, out, *flags)
     wait_until(lambda: len(containers_of(process)) >= 4, process)
-    for one in containers_of(process):
+    removed = containers_of(process)  # one for each worker, some of the pool and of the checker
+    for one in removed:
         with contextlib.suppress(docker.errors.NotFound):  # it ended by itself
             api().remove_container(one, force=True)
     _, stderr = process.communicate(timeout=WAIT_SECONDS)
@@ -285,7 +286,7 @@ def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_the
     played = read_trajectories(out, partial=True)
     kept = [trajectory for trajectory in played if trajectory.kept]
     assert len(played) == 9
-    assert 1 <= len(played) - len(kept) <= 4
+    assert 1 <= len(played) - len(kept) <= len(removed)
     assert {trajectory.outcome for trajectory in played if not trajectory.kept} == {"sandbox_failed"}
     require_finished(few, out, kept, 9, *flags)
     assert not sandboxes_of(process)
