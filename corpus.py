@@ -31,6 +31,7 @@ from templates.world import Names, Unit, fixture, quote
 
 PROMPT = Message(role="user", content="$ ")
 UNLISTED = 0.15  # share of file names that are not made of listed words
+WRONG = 0.15  # share of the talks with a program in which one call goes wrong
 
 
 @dataclass(frozen=True)
@@ -411,7 +412,7 @@ def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random,
 
     Where the keys are the numbers up to `last`, the usage says so and no call names them.
     """
-    known, verb = (rng.choice([*rng.sample(CALLED, 3), names.word(), syllables(rng)]) for _ in range(2))
+    known, verb = (rng.choice([*rng.sample(CALLED, 3), *names.words(2), syllables(rng)]) for _ in range(2))
     keys_call, key_call = rng.choice(
         [
             (f"{name} {known}", f"{name} {verb} {{}}"),
@@ -459,6 +460,10 @@ def tool(rng: random.Random) -> Document:
     steps = [*asking.looks]
     if asking.keys_call:
         steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), " ".join(table) + "\n"])))
+    if rng.random() < WRONG:  # asked with a word that it does not know; what comes back is the way on
+        wrong = rng.choice([*rng.sample(CALLED, 2), names.word(), syllables(rng)])
+        step = Step(f"{name} {wrong}", rng.choice(REFUSALS).format(name) + "\n")
+        steps.insert(rng.randint(0, len(steps)), step)
     wanted, out = rng.choice(list(table)), quote(names.file())
     read = {entry: Step(asking.key_call.format(entry), f"{table[entry]}\n") for entry in table}
     request, answer = rng.choice(
@@ -481,6 +486,7 @@ def tool(rng: random.Random) -> Document:
     return Document("tool", (), turns, weight=0.7, solutions=tuple(step.command for step in answer))
 
 
+REFUSALS = ("{}: not understood", "{} does not know that", "{}: what is that?", "no such word known to {}")
 SUBJECTS: list[tuple[str, str, Callable[[random.Random, Names], str]]] = [
     ("phone numbers", "person", lambda rng, names: f"{rng.randint(100, 999)}-{rng.randint(1000, 9999)}"),
     ("prices", "item", lambda rng, names: f"{rng.randint(1, 99)}.{rng.randint(10, 99)}"),

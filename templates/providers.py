@@ -44,6 +44,20 @@ class Grammar:
 
 _ROLES = ("desk", "duty", "brief", "orders", "agenda", "roster", "docket", "dispatch", "rota", "memo", "chores", "ctl")
 
+# Words to be read off the screen: too many to be learned by heart from some hundred scenarios.
+_LISTERS = (
+    "list", "index", "titles", "catalog", "menu", "outline", "register", "table", "roll", "rack", "enum", "known",
+    "journal", "gazette",
+)  # fmt: skip
+_SHOWERS = (
+    "show", "read", "print", "tell", "give", "view", "display", "recite", "speak", "recall", "reveal", "quote",
+    "extract", "peek", "utter", "detail", "explain", "report", "voice", "see", "about", "inquire", "watch", "open",
+)  # fmt: skip
+_TOPICS = {
+    "topics": "TOPIC", "subjects": "SUBJECT", "names": "NAME", "pages": "PAGE", "titles": "TITLE", "entries": "ENTRY",
+    "keys": "KEY",
+}  # fmt: skip
+
 _LIST = ("print the numbers there are", "say which numbers exist", "print the numbers in use", "number what is there")
 _SHOW = ("print one directive", "print the directive of that number", "hand out one directive", "read out a directive")
 _ALL = ("print every directive", "print all directives in order", "read out all of them", "hand out every directive")
@@ -159,7 +173,7 @@ def _numbers_line(count: int, rng: random.Random) -> str:
 
 
 def _subcommand(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
-    lister, shower = rng.choice(["list", "index", "titles"]), rng.choice(["show", "read", "print", "tell", "give"])
+    lister, shower = rng.choice(_LISTERS), rng.choice(_SHOWERS)
     value = rng.choice(["NUMBER", "N"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
@@ -174,7 +188,8 @@ def _subcommand(name: str, count: int, names: Names, rng: random.Random) -> Gram
 
 
 def _flags(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
-    lister, shower = rng.choice(["--list", "--index", "-l"]), rng.choice(["--show", "--read", "--print", "-s", "--get"])
+    lister = rng.choice(["-l", *(f"--{word}" for word in rng.sample(_LISTERS, 3))])
+    shower = rng.choice(["-s", *(f"--{word}" for word in rng.sample(_SHOWERS, 3))])
     value = rng.choice(["NUMBER", "N"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
@@ -197,7 +212,9 @@ def _numbered(name: str, count: int, names: Names, rng: random.Random) -> Gramma
 
 
 def _bulletin(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
-    verb = rng.choice(["all", "bulletin", "everything", "today", "full", "board"])
+    verb = rng.choice(
+        ["all", "bulletin", "everything", "today", "full", "board", "digest", "dump", "sheet", "gazette", "journal"]
+    )
     return Grammar(
         [Form(f"{name} {verb}", rng.choice(_ALL))],
         [f"{name} {verb}"],
@@ -207,13 +224,12 @@ def _bulletin(name: str, count: int, names: Names, rng: random.Random) -> Gramma
 
 
 def _topics(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
-    lister, reader = rng.choice(["topics", "subjects", "names", "pages"]), rng.choice(["read", "open", "show", "on"])
-    value = {"topics": "TOPIC", "subjects": "SUBJECT", "names": "NAME", "pages": "PAGE"}[lister]
+    (lister, value), reader = rng.choice(list(_TOPICS.items())), rng.choice(["on", *_SHOWERS])
     keys = names.words(count)
     return Grammar(
         [
             Form(f"{name} {lister}", f"print the {lister} there are", lister),
-            Form(f"{name} {reader} {value}", f"print the directive of a {value.lower()}", reader),
+            Form(f"{name} {reader} {value}", f"print the directive of that {value.lower()}", reader),
         ],
         [f"{name} {lister}", *(f"{name} {reader} {key}" for key in keys)],
         keys,
@@ -222,7 +238,9 @@ def _topics(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
 
 
 def _keyvalue(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
-    key_name = rng.choice(["item", "number", "part", "entry", "n", "piece"])
+    key_name = rng.choice(
+        ["item", "number", "part", "entry", "n", "piece", "slot", "unit", "section", "ticket", "point", "shelf"]
+    )
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
         [Form(f"{name} {key_name}={rng.choice(['NUMBER', 'N'])} {_span(count, rng)}", rng.choice(_SHOW))],
@@ -233,7 +251,7 @@ def _keyvalue(name: str, count: int, names: Names, rng: random.Random) -> Gramma
 
 
 def _piped(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
-    verb = rng.choice(["fetch", "get", "pull", "take", "answer"])
+    verb = rng.choice(["fetch", "get", "pull", "take", "answer", "serve", "query", "request", "pick", "what", "reader"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
         [Form(f"echo {rng.choice(['NUMBER', 'N'])} | {name} {verb} {_span(count, rng)}", rng.choice(_SHOW), verb)],

@@ -50,16 +50,16 @@ WORDS: tuple[str, ...] = tuple(_LIST.split())
 
 # What providers are called with (templates/providers.py), and what else programs, their calls and keys are named.
 _CALLS = """
-all answer board bulletin entry everything fetch full get give index item list n names number on open pages part piece
-print pull read show subjects take tell titles today topics
+about all answer board bulletin catalog detail digest display dump entries entry enum everything explain extract fetch
+full gazette get give index inquire item journal keys known list menu n names number on open outline pages part peek
+pick piece point print pull query quote rack read reader recall recite register report request reveal roll section see
+serve sheet shelf show slot speak subjects table take tell ticket titles today topics unit utter view voice watch what
 """
 _CALLED = """
-about agenda archive ask banner binder bite book brief browse bureau call catalog chart check chores clerk counter crew
-ctl desk detail digest dispatch display docket drawer dump duty entries enum errand explain extract feed file find
-folder gazette guide hold info inquire inspect journal keys known ledger load locate log lookup manual memo menu mention
-next notes office order orders outline page peek pick plan planner point porter post query quote rack reader recall
-recite record register report request reveal roll roster rota scan schedule search section see serve sheet shelf shift
-sign slip slot speak stack state steward summon table ticket tray unit unroll utter view voice watch what where window
+agenda archive ask banner binder bite book brief browse bureau call chart check chores clerk counter crew ctl desk
+dispatch docket drawer duty errand feed file find folder guide hold info inspect ledger load locate log lookup manual
+memo mention next notes office order orders page plan planner porter post record roster rota scan schedule search shift
+sign slip stack state steward summon tray unroll where window
 """
 CALLS: tuple[str, ...] = tuple(_CALLS.split())
 CALLED: tuple[str, ...] = tuple(_CALLED.split())
