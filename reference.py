@@ -8,9 +8,10 @@ Writes  nothing
 Needs   nothing
 
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
-the announcement, and it works only after it has seen every directive; where it cannot see one it panics. Four sessions
-of five follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. Everything is
-drawn from the seed.
+the announcement, and it works only after it has seen every directive; where it cannot see one it panics. Most sessions
+follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. In a third of them
+something goes wrong once or twice, harmlessly, and what came back is the way on: who has only ever seen calls that
+worked repeats the first one that does not, for ever. Everything is drawn from the seed.
 """
 
 import random
@@ -37,6 +38,11 @@ SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and s
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
 )
+SLIP = 0.09  # chance of each of the five things that can go wrong
+WRONG_WORDS = (
+    "list", "show", "help", "get", "all", "read", "next", "directives", "tasks", "status", "info", "start", "today",
+)  # fmt: skip
+MISTYPED = re.compile("(?:cp|mv|rm|mkdir|sed|sort|grep|cut|chmod|ln|touch)( [^|;&<>$`\n]*)?")
 TROUBLE = re.compile(
     r"not found|No such file|denied|Read-only|bad address|can't|cannot|corrupt|short read|invalid|unexpected|error"
     r"|magic|failed|not (?:a |an |in )?(?:gzip|bzip2|tar|zip)|unreachable|timed out"
@@ -66,6 +72,7 @@ class ReferenceOperator:
         self.scenario, self.seed = scenario, seed
         self.failure = None
         self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
+        self.slips = random.Random(f"slips/{seed}/{scenario.content_hash}")
         self.plan = self._play()
 
     def command(self, messages: Sequence[Message]) -> Move:
@@ -135,6 +142,8 @@ class ReferenceOperator:
         if f"MAIL={place}" in self.screen and self.rng.random() < 0.8:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
+            if self._slip():
+                yield f"cat {_word(relative.parts[0][:-1])}"
             if len(relative.parts) > 1 and not self._listed(str(relative)):
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
@@ -155,6 +164,9 @@ class ReferenceOperator:
         commands = list(self.scenario.provider.help_commands)
         if len(commands) > 1 and commands[1] == f"{commands[0]} --help" and self.rng.random() < 0.2:
             commands = commands[1:]
+        wrong = [word for word in WRONG_WORDS if word not in self.scenario.provider.source]
+        if wrong and self._slip():
+            commands.insert(self.slips.randrange(len(commands)), f"{self._program()} {self.slips.choice(wrong)}")
         yield from commands
 
     def _ask(self) -> Iterator[str]:
@@ -164,7 +176,23 @@ class ReferenceOperator:
         if len(others) > 1 and self.rng.random() < 0.15:
             yield self.rng.choice(["; ", "\n", " && "]).join(others)
         else:
+            if others and self._slip():
+                yield self._wrongly(others[0])
             yield from others
+        if self._slip():
+            yield self._wrongly((others or [first])[-1])
+
+    def _slip(self) -> bool:
+        return self.slips.random() < SLIP
+
+    def _program(self) -> str:
+        return PurePosixPath(self.scenario.provider.path).name
+
+    def _wrongly(self, call: str) -> str:
+        """A call for a directive that is not there: the number behind the last one, or no name."""
+        number = str(len(self.scenario.directives) + 1)
+        asked = re.sub(r"(?<![\w-])\d+", number, call)
+        return asked if asked != call else call.rpartition(" ")[0] or call
 
     def _named_fixtures(self) -> list[str]:
         """Small text files of the world that a directive names, relative to the home."""
@@ -188,7 +216,10 @@ class ReferenceOperator:
         style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
         plain = not any("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\" for command in commands)
         if style == "one" or not plain:
-            yield from commands
+            for command in commands:
+                if MISTYPED.fullmatch(command) and self.slips.random() < SLIP / len(commands):
+                    yield f"g{command}"
+                yield command
         elif style == "lines":
             yield from ("\n".join(commands[start : start + 4]) for start in range(0, len(commands), 4))
         else:
