@@ -36,7 +36,7 @@ import corpus
 import stage
 import templates
 from render import Renderer
-from schema import sha256, write_json
+from schema import Message, sha256, write_json
 from taxonomy import ARCHETYPES
 from templates.words import CALLED, CALLS, WORDS
 
@@ -438,9 +438,9 @@ def peers(run: Run) -> Iterator[str]:
 def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     """Train one process's share of each batch; model, tokenizer and what was seen come back.
 
-    Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds. The schedule (warm-up, flat, cosine
-    to a thirtieth) follows the share of tokens or of rank 0's seconds, whichever is ahead. The loss is the mean over
-    the weights of the whole batch, whichever process holds them.
+    Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds. The schedule follows the share of
+    tokens or of rank 0's seconds, whichever is ahead. The loss is the mean over the weights of the whole batch,
+    whichever process holds them.
 
     Raises: RuntimeError when another process ended early.
     """
@@ -477,9 +477,7 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     model.train()
     nothing: Row = ([tokenizer.pad_token_id] * 2, [0.0] * 2)  # where a block's last batch has fewer rows than processes
     for rows in batches(run, renderer, counts, place):
-        decay = max(0.0, (place.share - DECAY_FROM) / (1 - DECAY_FROM))
-        factor = min(1.0, (place.step + 1) / 25) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
-        stepper.param_groups[0]["lr"] = run.lr * factor
+        lr = stepper.param_groups[0]["lr"] = rate(run, place)
         mine = rows[rank :: run.processes] or [nothing]
         ids: Any = torch.tensor([ids for ids, _ in mine])  # (B, T)
         weight: Any = torch.tensor([weights for _, weights in mine])[:, 1:].flatten()
@@ -499,7 +497,7 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
         if rank == 0 and (place.step % 20 == 0 or place.share >= 1.0):
             row = {
                 "step": place.step, "tokens": place.tokens, "loss": round(sum(recent) / len(recent), 4),
-                "lr": factor * run.lr, "grad_norm": round(float(norm), 3), "seconds": round(place.seconds, 1),
+                "lr": lr, "grad_norm": round(float(norm), 3), "seconds": round(place.seconds, 1),
                 "row_tokens": ids.shape[1],
             }  # fmt: skip
             print(f"make_base {place.share:.1%} {json.dumps(row)}", file=sys.stderr, flush=True)
@@ -521,6 +519,12 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
         "tokens": place.tokens, "steps": place.step, "seconds": round(place.seconds, 1), **counted,
         "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
     }  # fmt: skip
+
+
+def rate(run: Run, place: Place) -> float:
+    """The learning rate of a step: 25 steps of warm-up, flat, then a cosine down to a thirtieth."""
+    decay = max(0.0, (place.share - DECAY_FROM) / (1 - DECAY_FROM))
+    return run.lr * min(1.0, (place.step + 1) / 25) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
 
 
 def add_up(parameters: list[Any], own: list[float], processes: int) -> tuple[float, float]:
@@ -547,11 +551,8 @@ def add_up(parameters: list[Any], own: list[float], processes: int) -> tuple[flo
 def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
     """Exact commands on fresh documents: per archetype and in all, n, exact, rate (None where n is 0).
 
-    A command counts as exact when the likeliest token is the right one at each of its places and at its end marker:
-    greedy decoding from that context would write it. Looks at files are not counted.
+    Looks at files are not counted.
     """
-    import torch
-
     renderer = Renderer(tokenizer)
     table: dict[str, dict[str, Any]] = {}
     model.eval()
@@ -561,21 +562,32 @@ def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
             document = corpus.document(EVAL_SEED, index, archetype)
             if not document.solutions:
                 continue
-            encoded = renderer.encode(document.messages)
-            ids = torch.tensor([encoded.token_ids])
-            with torch.inference_mode():
-                best = model(input_ids=ids, use_cache=False).logits[0].argmax(-1)
-            right: list[bool] = (best[:-1] == ids[0, 1:]).tolist()
-            commands = [message.content for message in document.messages if message.role == "assistant"]
-            for command, (start, end) in zip(commands, encoded.spans, strict=True):
-                if command not in document.solutions:
-                    continue
-                inside = [at for at, (a, b) in enumerate(encoded.offsets) if start <= a and b <= end and b > a]
-                total += 1
-                hits += int(all(right[at - 1] for at in inside))
+            for command, right in commands_known(model, renderer, document.messages):
+                if command in document.solutions:
+                    total, hits = total + 1, hits + right
         table[archetype] = {"n": total, "exact": hits, "rate": round(hits / total, 3) if total else None}
     total, hits = sum(row["n"] for row in table.values()), sum(row["exact"] for row in table.values())
     return {"all": {"n": total, "exact": hits, "rate": round(hits / total, 3) if total else None}, **table}
+
+
+def commands_known(model: Any, renderer: Renderer, messages: list[Message]) -> list[tuple[str, bool]]:
+    """Each command of the session, and whether greedy decoding would write it where it stands.
+
+    It would when the likeliest token is the right one at each of the command's places and at its end marker.
+    """
+    import torch
+
+    encoded = renderer.encode(messages)
+    ids = torch.tensor([encoded.token_ids])
+    with torch.inference_mode():
+        best = model(input_ids=ids, use_cache=False).logits[0].argmax(-1)
+    right: list[bool] = (best[:-1] == ids[0, 1:]).tolist()
+    known = []
+    commands = [message.content for message in messages if message.role == "assistant"]
+    for command, (start, end) in zip(commands, encoded.spans, strict=True):
+        inside = [at for at, (a, b) in enumerate(encoded.offsets) if start <= a and b <= end and b > a]
+        known.append((command, all(right[at - 1] for at in inside)))
+    return known
 
 
 def parser() -> ArgumentParser:

@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import corpus
+import make_base
 import templates
 from make_base import CHAT_TEMPLATE, END_OF_TEXT, MARKERS, PAD, new_model
 from render import Renderer
@@ -139,6 +141,38 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_weights(miniature: Path, tm
     assert done.returncode == 0, done.stderr
     assert "goes on at" in done.stderr
     assert (out / "model.safetensors").read_bytes() == (miniature / "model.safetensors").read_bytes()
+
+
+def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniature: Path, tmp_path: Path) -> None:
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    done = make(tmp_path / "two", "--processes", "2", "--tokens", "60000")
+    assert done.returncode == 0, done.stderr
+    said = [json.loads(line.partition("% ")[2]) for line in done.stderr.splitlines() if "% {" in line][-1]
+    _, tokenizer = loaded(miniature)
+    run = make_base.Run(tmp_path, 60_000, None, 0, 64, 2, 2048, 1e-3, 120.0, processes=2)
+    model, place, losses = new_model(tokenizer, 64, 2, 0), make_base.Place(), list[float]()
+    stepper = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.0, fused=True)
+    for rows in make_base.batches(run, Renderer(tokenizer), Counter(), place):
+        stepper.param_groups[0]["lr"] = make_base.rate(run, place)
+        ids, weights = torch.tensor([ids for ids, _ in rows]), torch.tensor([weights for _, weights in rows])
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = model(input_ids=ids[:, :-1]).logits
+        each = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
+        loss: Any = (each * weights[:, 1:].flatten()).sum() / weights[:, 1:].sum()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        stepper.step()
+        stepper.zero_grad()
+        losses.append(loss.item())
+        place.step, place.tokens = place.step + 1, place.tokens + ids.numel()
+        place.share = place.tokens / run.tokens
+        if place.share >= 1.0:
+            break
+    assert (said["step"], said["tokens"]) == (place.step, place.tokens)
+    assert said["loss"] == pytest.approx(sum(losses) / len(losses), rel=2e-3)
+    assert said["grad_norm"] == pytest.approx(norm.item(), rel=0.05)  # bf16
 
 
 def test_the_recipe_says_how_the_checked_in_base_was_made() -> None:

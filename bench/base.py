@@ -1,0 +1,76 @@
+"""How often a base writes the right command for work it is told to do: in its corpus's words, and in a directive's.
+
+    python bench/base.py --base base --n 20
+
+Reads   the base's directory
+Writes  nothing; stdout gets one JSON line, stderr a table by archetype
+Needs   one core and two minutes
+
+A row is one piece of work of one archetype in one set of names. Instructions are worded as in the corpus, from a seed
+that training did not use; directives are worded as in scenarios, which no base has read. Work counts as right when
+greedy decoding would write each of its commands, those before it given. Another command that does the same counts as
+wrong, so that the figures are too low; they serve to compare bases.
+"""
+
+import random
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import corpus
+import stage
+import templates
+from looks import Step
+from make_base import commands_known
+from render import Renderer
+from schema import Message
+from templates.wording import worded
+from templates.world import Names
+
+WORDINGS = ("instruction", "directive")
+
+
+def main(*, base: Path, n: int, seed: int) -> int:
+    """Print the shares of right work, by archetype and in all."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.set_num_threads(1)
+    model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32).eval()
+    renderer = Renderer(AutoTokenizer.from_pretrained(base))
+    right, tried = Counter[str](), 0
+    for archetype in templates.SHAPES:
+        here, units = Counter[str](), 0
+        for index in range(n):
+            rng = random.Random(f"bench-base/{seed}/{archetype}/{index}")
+            unit = corpus.unit_of(archetype, Names(rng))
+            if not unit.solution:  # there is nothing to be done
+                continue
+            units += 1
+            opening, texts = corpus.opening(rng), {"instruction": worded(unit, rng), "directive": unit.directive}
+            work = corpus.typed([Step(command, "") for command in unit.solution])
+            for wording, text in texts.items():
+                messages = [*opening, Message(role="user", content=text), *work]
+                here[wording] += all(known for _, known in commands_known(model, renderer, messages))
+        shares = "".join(f"  {wording} {here[wording]:3}/{units}" for wording in WORDINGS)
+        print(f"{archetype:18}{shares}", file=sys.stderr)
+        right, tried = right + here, tried + units
+    rates = {wording: round(right[wording] / tried, 3) for wording in WORDINGS}
+    stage.report({"base": str(base), "seed": seed, "n": tried, **rates})
+    return stage.DONE
+
+
+def parser() -> ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--base", type=Path, required=True, help="directory of the base")
+    parser.add_argument("--n", type=int, default=20, help="pieces of work of each archetype (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of names and wordings (default %(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
