@@ -59,6 +59,7 @@ ROPE_THETA = 1e6
 EMBEDDING_STD, QUIET = 0.1, 0.3  # of the first weights; what blocks add to the stream is scaled down by the latter
 PLACE_SCALE, MATCH_SCALE, COPY_SCALE = 2.0, 1.33, 2.5  # of the first heads: how sharply they look, how loud they copy
 QUERIES = 128  # of a row, whose attention is computed at once
+LENGTH_STEP = 16  # rows are padded to a multiple: every new shape costs kernels made for it, and memory in pieces
 BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
 ENVIRONMENT_WEIGHT = 0.1  # loss weight of what the shell or the user wrote
 TOKENIZER_DOCUMENTS = 3000
@@ -208,7 +209,7 @@ def grouped(
     for row in rows:
         if not groups or len(groups[-1]) == processes * max(1, batch_tokens // len(groups[-1][0][0])):
             groups.append([])
-        longest = len(groups[-1][0][0]) if groups[-1] else len(row[0])
+        longest = len(groups[-1][0][0]) if groups[-1] else -(-len(row[0]) // LENGTH_STEP) * LENGTH_STEP
         missing = longest - len(row[0])
         groups[-1].append((row[0] + [renderer.tokenizer.pad_token_id] * missing, row[1] + [0.0] * missing))
     random.Random(f"groups/{seed}/{block}").shuffle(groups)
