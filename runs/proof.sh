@@ -25,7 +25,7 @@ FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-step python generate.py --author template --n "${N:-660}" --seed 2 --workers 8 --out "$OUT/scenarios"
+step python generate.py --author template --n "${N:-1200}" --seed 2 --workers 8 --out "$OUT/scenarios"
 
 [ $# -gt 0 ] || set -- 1 2 3
 runs=()
@@ -34,10 +34,10 @@ for draw in "$@"; do
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
   step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.22 --seed "$draw" \
     --out "$here/scenarios"
-  step python rollout.py --operator reference --scenarios "$here/scenarios/train" --samples "${SAMPLES:-3}" --workers 4 \
+  step python rollout.py --operator reference --scenarios "$here/scenarios/train" --samples "${SAMPLES:-1}" --workers 4 \
     --out "$here/trajectories"
   step python sft.py --data "$here/trajectories" --base base --holdout "$here/archetypes/holdout" --out "$here/adapter" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 4 --accum 1 \
+    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-3}" --batch 4 --accum 1 \
     --seed "$draw"
   for side in archetypes scenarios; do
     run=$here/eval-$side
