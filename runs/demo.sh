@@ -8,7 +8,7 @@ export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
 # Stage A: worlds from the offline author, each admitted by the gate in a real container.
-step python generate.py --author template --n 200 --seed 1 --workers 8 --out demo/scenarios
+step python generate.py --author template --n 150 --seed 1 --workers 8 --out demo/scenarios
 
 # Six archetypes are drawn by seed and held out before anything is trained.
 step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 1 --out demo/split
@@ -21,7 +21,7 @@ step python sft.py --data demo/trajectories --base base --holdout demo/split/hol
 
 # Train a LoRA adapter beside the frozen base.
 step python sft.py --data demo/trajectories --base base --holdout demo/split/holdout --out demo/adapter \
-  --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 3 --batch 4 --accum 1
+  --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 4 --batch 1 --accum 1
 
 # Base and adapter, on the same held-out scenarios, with no scaffold.
 step python eval.py --base base --adapter demo/adapter --scenarios demo/split/holdout --compare-base \

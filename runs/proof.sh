@@ -37,7 +37,7 @@ for draw in "$@"; do
   step python rollout.py --operator reference --scenarios "$here/scenarios/train" --samples "${SAMPLES:-1}" --workers 4 \
     --out "$here/trajectories"
   step python sft.py --data "$here/trajectories" --base base --holdout "$here/archetypes/holdout" --out "$here/adapter" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-3}" --batch 4 --accum 1 \
+    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-3}" --batch 1 --accum 1 \
     --seed "$draw"
   for side in archetypes scenarios; do
     run=$here/eval-$side
