@@ -10,6 +10,7 @@ Needs   one core and a minute for a miniature; two hours at most for the base th
 A Llama with grouped-query heads, trained from nothing on `corpus.documents` by --processes of one thread each, which
 add up their gradients: at this size that is faster than as many threads of one process. A killed run goes on from its
 last checkpoint; the same flags give the same weights on the same machine, unless --max-seconds shortened the schedule.
+A long run slows down as glibc's memory falls to pieces: preload tcmalloc (LD_PRELOAD=…/libtcmalloc_minimal.so.4).
 The markers `<|system|>` `<|user|>` `<|assistant|>` `<|end|>` are ordinary vocabulary and the chat template writes
 them, so that both renders give this base the same text. There is no BOS; `<|endoftext|>` parts documents.
 """
