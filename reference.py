@@ -9,8 +9,8 @@ Needs   nothing
 
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
 the announcement, and it works only after it has seen every directive; where it cannot see one it panics. Most sessions
-follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. In a quarter
-of them something goes wrong once or twice, harmlessly, and what came back is the way on: who has only ever seen calls that
+follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. In a quarter of them
+something goes wrong once or twice, harmlessly, and what came back is the way on: who has only ever seen calls that
 worked repeats the first one that does not, for ever. Everything is drawn from the seed.
 """
 
