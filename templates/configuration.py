@@ -321,7 +321,7 @@ def _export_variable(names: Names) -> Unit:
                 f"Give the variable {name} in {s} the new value {new}; its line still begins with export.",
                 f"Could you change the value that {s} exports for {name} to {new}?",
                 f"Replace the value of {name} in {s}, so that the line reads 'export {name}={new}'.",
-                f"The file {s} exports several variables. For {name} the value should be {new}.",
+                f"The file {s} exports several variables. {name} should have the value {new}.",
                 f"Update {name} to {new} in the exports of {s} and leave the other variables.",
                 f"In {s} there is an export of {name}; write {new} behind its equals sign.",
             ]

@@ -154,7 +154,7 @@ def _matching_lines(names: Names) -> Unit:
             f"{shown(out)} should hold the number of lines in {shown(source)} that {verb} {word}.",
             f"I need a count of the lines that {verb} {word}, taken from {shown(source)}, in {shown(out)}.",
             f"Write the number of lines in {shown(source)} that {verb} {word} to {shown(out)}.",
-            f"Could you count, in {shown(source)}, the lines that {verb} {word}? Put the number alone in {shown(out)}.",
+            f"Could you count, in {shown(source)}, the lines that {verb} {word}? Put the bare number in {shown(out)}.",
             f"In {shown(out)} store one number: how many of the lines in {shown(source)} {verb} {word}.",
             f"Some lines of {shown(source)} {verb} {word}. Save just their number as {shown(out)}.",
             f"Use grep to count which lines of {shown(source)} {verb} {word}; the count belongs in {shown(out)}.",
@@ -192,7 +192,7 @@ def _matches_in_directory(names: Names) -> Unit:
             f" {shown(out)}.",
             f"Create {shown(out)} with one number, the count of lines in the .{ext} files of {place} that contain"
             f" {word}.",
-            f"Join the .{ext} files of the directory {place}, count the lines with {word}, and keep the number in"
+            f"Join the .{ext} files of the directory {place}, count the lines with {word}, and keep that number in"
             f" {shown(out)}.",
         ],
         solution=[f"cat {place}/*.{ext} | grep -c {word} > {quote(out)}"],
@@ -280,13 +280,13 @@ def _distinct_lines(names: Names) -> Unit:
             f"Repeats not counted, the number of lines in {shown(source)} belongs in {shown(out)}.",
             f"I need one number in {shown(out)}: how many values of {shown(source)} differ from each other.",
             f"Write the number of different lines in the file {shown(source)} to {shown(out)}.",
-            f"Could you count the unique values in {shown(source)}? Put the number alone in {shown(out)}.",
+            f"Could you count the unique values in {shown(source)}? Put the bare number in {shown(out)}.",
             f"In {shown(out)} store how many lines {shown(source)} has when every repeated line counts once.",
             f"Sort {shown(source)}, drop the repeated lines, count what is left, and save that number as {shown(out)}.",
             f"Create {shown(out)} with one number: how many distinct values occur in {shown(source)}.",
             f"The different lines of {shown(source)} must be counted, and just the count saved in {shown(out)}.",
-            f"Some lines of {shown(source)} occur again and again. Count each only once and write the number to"
-            f" {shown(out)}.",
+            f"Some lines of {shown(source)} occur again and again. Count each only once and write what you get"
+            f" to {shown(out)}.",
         ],
         solution=[names.pick([f"sort -u {f} | wc -l > {quote(out)}", f"sort {f} | uniq | wc -l > {quote(out)}"])],
     )

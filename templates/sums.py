@@ -66,8 +66,8 @@ def _sum_of_table(names: Names) -> Unit:
             f"The CSV table {s} has a header; {o} should hold the sum of field {column} below it.",
             f"I need the values under {title}, which is column {column} of {s}, added up in {o}.",
             f"Write the sum of column {column} of the csv file {s} to {o}, not counting its header line.",
-            f"Could you add up the {title} column, number {column}, of {s}? It is comma-separated with a header; put"
-            f" the sum in {o}.",
+            f"Could you add up the {title} column, number {column}, of {s}? It is comma-separated with a header; the"
+            f" sum belongs in {o}.",
             f"In {o} store the total of the {title} column ({column}) of the comma separated file {s}, leaving out the"
             " first line.",
             f"After the heading line of {s}, sum field {column} of each line (fields end at commas) and save the"
@@ -75,8 +75,8 @@ def _sum_of_table(names: Names) -> Unit:
             f"Create {o} with one number, the sum of the values under {title} in the csv file {s}, column {column}.",
             f"The values in column {column} of {s} must be added, except for the header {title}, and the sum saved in"
             f" {o}.",
-            f"What do the values of {title} in the comma-separated {s} add up to? It is column {column}; write the"
-            f" number to {o}.",
+            f"What do the values of {title} in the comma-separated {s} add up to? It is column {column}; write what"
+            f" comes out to {o}.",
         ],
         solution=[f"awk -F, 'NR>1 {{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
     )
@@ -195,7 +195,7 @@ def _sum_of_products(names: Names) -> Unit:
             f"{o} should hold the sum of column 2 times column 3 over all of {s}.",
             f"I need the total price of everything in {s}, where fields 2 and 3 are count and price, in {o}.",
             f"Write to {o} the sum, over all lines of {s}, of the second field times the third.",
-            f"Could you multiply column 2 by column 3 in each line of {s}, add the results, and put the sum in {o}?",
+            f"Could you multiply column 2 by column 3 on each line of {s}, add the results, and put the result in {o}?",
             f"In {o} store the total value of the items in {s}: count (field 2) times price (field 3), all added up.",
             f"Use awk to add $2*$3 over the lines of {s} and save the result as {o}.",
             f"Create {o} with one number: for every line of {s} its second and third columns multiplied, then all"

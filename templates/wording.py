@@ -20,12 +20,32 @@ CLOSERS = ["", "", "", "", "", " Thanks.", " That is all.", " No hurry.", " Noth
 
 
 def worded(unit: Unit, rng: random.Random) -> str:
-    """The unit's instruction; one that says how to do a thing also comes as a wish, a question or a heading."""
-    thing = unit.instruction.removeprefix("how to ")
+    """The unit's instruction in other words; many a wish, question or heading comes as an order."""
+    thing, frame = unit.instruction.removeprefix("how to "), None
+    if thing != unit.instruction:
+        frame = rng.choice([*HOW_TO, *ORDERS])
+    elif (found := QUESTION.fullmatch(thing)) and rng.random() < 0.7:
+        thing, frame = found[1], rng.choice(ORDERS)
     text = SYNONYM.sub(lambda found: rng.choice([found[0], *ALIKE[found[0]]]), thing)
+    text = text if frame else as_order(text, rng)
     if rng.random() < 0.3:  # in a hurry
         text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
-    return text if thing == unit.instruction else rng.choice(HOW_TO).format(text)
+    if frame in ORDERS:
+        text = frame.format(text)
+        return text[:1].upper() + text[1:] if rng.random() < 0.9 else text
+    return frame.format(text) if frame else text
+
+
+def as_order(wish: str, rng: random.Random) -> str:
+    """A wish as an order, where its beginning allows that, in half of the cases."""
+    if rng.random() < 0.5:
+        return wish
+    if (found := WISH.match(wish)) and " to " not in wish:
+        return f"{rng.choice(['Produce', 'Prepare', 'Provide', 'Make', 'Set up', 'Create'])} {wish[found.end() :]}"
+    if found := DUTY.match(wish):
+        verb, be = rng.choice([("Let", "be "), ("Let", "be "), ("Have", ""), ("Make", "")])
+        return f"{verb} {found[1]} {be if found[2] else ''}{wish[found.end() :]}"
+    return wish
 
 
 def asked(unit: Unit, rng: random.Random) -> str:
@@ -56,6 +76,31 @@ unpack|extract|expand
 pack|bundle|archive
 squeezed|compressed
 begin with|start with
+strip|remove|cut off|clear
+clean|clear
+fix|repair|correct|mend
+download|fetch
+join|merge|combine
+sort|arrange|rank
+collect|gather
+search|look through|go through
+compress|squeeze
+edit|alter|rework
+exchange|swap|switch
+multiply|take times
+disable|switch off|turn off
+occurs|appears|shows up|stands
+occur|appear|show up|stand
+in reverse|backwards|from the end to the start
+extension|ending|suffix
+exactly once|just once|a single time
+dangles|leads nowhere|is broken
+leading|at the front
+trailing|at the end
+contents|content
+each|every
+current|present
+numbers|figures
 should|must|shall
 I want|I need|We need|Give me
 first|leading
@@ -97,10 +142,16 @@ in one go|at once
 show|print|output
 take|pick|grab
 """.strip().splitlines():
-    for _word in _group.split("|"):
-        ALIKE.setdefault(_word, []).extend(other for other in _group.split("|") if other != _word)
-SYNONYM = re.compile(r"(?<![\w./'-])(?:" + "|".join(sorted(ALIKE, key=len, reverse=True)) + r")(?![\w./'-])")
+    for _words in (_group.split("|"), [_word[0].upper() + _word[1:] for _word in _group.split("|")]):
+        for _word in _words:
+            ALIKE.setdefault(_word, []).extend(_other for _other in _words if _other != _word)
+ALTERNATIVES = "|".join(sorted(ALIKE, key=len, reverse=True))
+SYNONYM = re.compile(rf"(?<![\w./'-])(?<![Uu]se )(?<![Rr]un )(?:{ALTERNATIVES})(?![\w./'-])")
 SMALL_WORD = re.compile(r"\b(?:[Tt]he|[Aa]n?|of|is|are|be|it|its|that|which|I|should|must|then|to be|please) ")
+QUESTION = re.compile(r"(?:Could|Can|Would) you (?:please )?(.*)\?", re.DOTALL)
+WISH = re.compile(r"(?:I want|I need|We need) (?=(?:the|an?|all|each|every|two|one|some)\b)")
+DUTY = re.compile(r"([\w./*-]+) (?:should|shall|must|has to|is to) (be )?")
+ORDERS = ["{}.", "{}.", "{}.", "{}.", "{}", "please {}.", "now {}.", "then {}.", "go and {}.", "{} now.", "{} next."]
 HOW_TO = [
     "how to {}", "how to {}?", "I want to {}.", "It is time to {}.", "we have to {}", "The job is to {}.", "to {}:",
     "What is needed is to {}.", "the way to {}", "Somebody should {}.", "could you {}?", "{}, please", "let us {}",
