@@ -252,7 +252,9 @@ def fakes(scenario: Scenario, solved: list[TreeEntry]) -> Iterator[tuple[str, li
     present = {entry.path: entry for entry in solved}
     plausible = next((entry.content for entry in solved if entry.type == "file" and entry.content), b"done\n")
     for path in [*scenario.blocked_outputs, f"{HOME}/left-behind"]:
+        there = present[path].content if path in present else None
         for what, content in (("empty", b""), ("plausible", plausible)):
+            content = garbled(content) if content == there else content
             planted = TreeEntry(path=path, type="file", mode=0o644, content=content, target=None)
             yield f"{path} created {what}", _with(solved, planted)
     for fixture in scenario.fixtures:

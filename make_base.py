@@ -357,14 +357,12 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     """Train one process's share of each batch; model, tokenizer and what was seen come back.
 
     Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds. The schedule follows the share of
-    tokens or of rank 0's seconds, whichever is ahead. The loss is the mean over the weights of the whole batch,
-    whichever process holds them.
+    tokens or of rank 0's seconds, whichever is ahead.
 
     Raises: RuntimeError when another process ended early.
     """
     import torch
     from torch import distributed
-    from torch.nn.functional import cross_entropy
     from transformers import AttentionInterface, PreTrainedTokenizerFast
 
     if rank > 0:
@@ -374,38 +372,46 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     if run.processes > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=run.processes)
+    AttentionInterface.register("sekft_causal", causal_attention)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(run.out)
-    model = new_model(tokenizer, run.hidden, run.layers, run.seed)
-    renderer, counts, checkpoint = Renderer(tokenizer), Counter[str](), run.out / ".checkpoint.pt"
-    parameters = list(model.parameters())
-    stepper = torch.optim.AdamW(parameters, lr=run.lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
-    place = Place()
-    if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=True)
-        model.load_state_dict(state["model"])
-        stepper.load_state_dict(state["stepper"])
-        place = Place(**state["place"])
-        counts.update(state["counts"])
+    model = new_model(tokenizer, run.hidden, run.layers, run.seed).train()
+    model.set_attn_implementation("sekft_causal")
+    stepper = torch.optim.AdamW(model.parameters(), lr=run.lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
+    place, counts = Place(), Counter[str]()
+    if (run.out / ".checkpoint.pt").exists():
+        place = load_checkpoint(run, model, stepper, counts)
         if rank == 0:
             print(f"make_base goes on at {place.tokens} tokens, {place.seconds:.0f} s", file=sys.stderr, flush=True)
+    take_steps(run, rank, model, stepper, place, batches(run, Renderer(tokenizer), counts, place), counts)
+    if run.processes > 1:
+        distributed.destroy_process_group()
+    model.set_attn_implementation("sdpa")
+    counted = {key: counts.pop(key) for key in ("documents", "cut")}
+    kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
+    return model, tokenizer, {
+        "tokens": place.tokens, "steps": place.step, "seconds": round(place.seconds, 1), **counted,
+        "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
+    }  # fmt: skip
+
+
+def take_steps(
+    run: Run, rank: int, model: Any, stepper: Any, place: Place, batches: Iterator[list[Row]], counts: Counter[str]
+) -> None:
+    """Step after step from `place` on, which moves along, to the end of the schedule.
+
+    The loss is the mean over the weights of the whole batch, whichever process holds them.
+    """
+    import torch
+
+    parameters, recent = list(model.parameters()), list[float]()
     began = saved_at = time.monotonic()
-    before, recent = place.seconds, list[float]()
-    AttentionInterface.register("sekft_causal", causal_attention)
-    model.set_attn_implementation("sekft_causal")
-    model.train()
-    nothing: Row = ([tokenizer.pad_token_id] * 2, [0.0] * 2)  # where a block's last batch has fewer rows than processes
-    for rows in batches(run, renderer, counts, place):
+    before = place.seconds
+    for rows in batches:
         lr = stepper.param_groups[0]["lr"] = rate(run, place)
-        mine = rows[rank :: run.processes] or [nothing]
-        ids: Any = torch.tensor([ids for ids, _ in mine])  # (B, T)
-        weight: Any = torch.tensor([weights for _, weights in mine])[:, 1:].flatten()
-        with torch.autocast("cpu", torch.bfloat16):
-            logits = model(input_ids=ids[:, :-1], use_cache=False).logits  # (B, T - 1, V)
-        losses = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
-        loss = (losses * weight).sum()
+        loss, weight = weighted_loss(model, rows[rank :: run.processes])
         loss.backward()
         seconds = before + time.monotonic() - began if rank == 0 else 0.0
-        mean, place.seconds = add_up(parameters, [loss.item(), weight.sum().item(), seconds], run.processes)
+        mean, place.seconds = add_up(parameters, [loss.item(), weight, seconds], run.processes)
         norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         stepper.step()
         stepper.zero_grad(set_to_none=True)
@@ -416,27 +422,50 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
             row = {
                 "step": place.step, "tokens": place.tokens, "loss": round(sum(recent) / len(recent), 4),
                 "lr": lr, "grad_norm": round(float(norm), 3), "seconds": round(place.seconds, 1),
-                "row_tokens": ids.shape[1],
+                "row_tokens": len(rows[0][0]),
             }  # fmt: skip
             print(f"make_base {place.share:.1%} {json.dumps(row)}", file=sys.stderr, flush=True)
             recent.clear()
         if place.share >= 1.0:
             break
         if rank == 0 and time.monotonic() - saved_at > run.checkpoint_seconds:
-            state = {"place": asdict(place), "counts": dict(counts)}
-            state |= {"model": model.state_dict(), "stepper": stepper.state_dict()}
-            torch.save(state, checkpoint.with_suffix(".tmp"))
-            checkpoint.with_suffix(".tmp").replace(checkpoint)
+            save_checkpoint(run, model, stepper, place, counts)
             saved_at = time.monotonic()
-    if run.processes > 1:
-        distributed.destroy_process_group()
-    model.set_attn_implementation("sdpa")
-    counted = {key: counts.pop(key) for key in ("documents", "cut")}
-    kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
-    return model, tokenizer, {
-        "tokens": place.tokens, "steps": place.step, "seconds": round(place.seconds, 1), **counted,
-        "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
-    }  # fmt: skip
+
+
+def weighted_loss(model: Any, rows: list[Row]) -> tuple[Any, float]:
+    """The weighted sum of the rows' losses and the sum of their weights: a batch's last share may have no rows."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    rows = rows or [([0, 0], [0.0, 0.0])]
+    ids: Any = torch.tensor([ids for ids, _ in rows])  # (B, T)
+    weight: Any = torch.tensor([weights for _, weights in rows])[:, 1:].flatten()
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = model(input_ids=ids[:, :-1], use_cache=False).logits  # (B, T - 1, V)
+    losses = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
+    return (losses * weight).sum(), weight.sum().item()
+
+
+def save_checkpoint(run: Run, model: Any, stepper: Any, place: Place, counts: Counter[str]) -> None:
+    """<out>/.checkpoint.pt, renamed into place."""
+    import torch
+
+    path = run.out / ".checkpoint.pt"
+    state = {"place": asdict(place), "counts": dict(counts)}
+    torch.save({**state, "model": model.state_dict(), "stepper": stepper.state_dict()}, path.with_suffix(".tmp"))
+    path.with_suffix(".tmp").replace(path)
+
+
+def load_checkpoint(run: Run, model: Any, stepper: Any, counts: Counter[str]) -> Place:
+    """Put everything back as the checkpoint has it; the place to go on from."""
+    import torch
+
+    state = torch.load(run.out / ".checkpoint.pt", weights_only=True)
+    model.load_state_dict(state["model"])
+    stepper.load_state_dict(state["stepper"])
+    counts.update(state["counts"])
+    return Place(**state["place"])
 
 
 def rate(run: Run, place: Place) -> float:

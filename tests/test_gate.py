@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hand_scenarios import BASE, BLOCKED_CHECKER, CHECKER, DUTY, FRUIT, SORTED, hand
 
-from gate import garbled, gate
+from dashdocker import tree_of
+from gate import changed_paths, fakes, garbled, gate
 from operators import SCAFFOLD
 from schema import HOME, sha256, write_record
 from text_gate import literals
@@ -177,6 +179,20 @@ def test_a_sound_scenario_is_admitted_and_the_findings_say_what_was_tried(blocke
     assert result.findings["prefixes"] == (0 if blocked else 1)
     assert result.findings.get("fakes") == (6 if blocked else None)
     assert gate(hand(blocked=blocked)) == result  # nothing in it depends on time
+
+
+def test_a_fake_is_another_world_also_where_the_blocked_output_is_there_already() -> None:
+    out = f"{HOME}/out.txt"
+    fixtures = [FRUIT, {"path": out, "text": "old\n"}]
+    scenario = hand(blocked=True, fixtures=fixtures, blocked_outputs=[out, f"{HOME}/fruit.txt"])
+    for content in (b"old\n", b""):
+        solved = [
+            replace(entry, content=content) if entry.path == out else entry
+            for entry in tree_of(scenario.world_fixtures())
+        ]
+        faked = dict(fakes(scenario, solved))
+        assert f"{out} created plausible" in faked
+        assert all(changed_paths(solved, tree) or changed_paths(tree, solved) for tree in faked.values())
 
 
 @pytest.mark.docker
