@@ -28,7 +28,7 @@ from typing import Any
 import dashdocker
 import stage
 from decoder import Decoder, compare
-from models import DTYPES, check_model, load_model, model_hash
+from models import DTYPES, check_model, fetch, load_model, model_hash
 from operators import LocalOperator
 from render import Renderer, Wire
 from report import Subject, brief, print_table, summarise
@@ -64,12 +64,12 @@ def main(
     redo: bool,
 ) -> int:
     """Check, load the model once, play every episode, report."""
+    fetch(base)
     check_model(base, adapter)
     if adapter is not None and render is not None:
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
     records = read_scenarios(scenarios, partial=partial)
     refuse_contamination(adapter, scenarios, records)
-    say_how_trained(adapter, dtype=dtype, load_4bit=load_4bit)
     chosen = draw(records, n, seed)
     image = dashdocker.preflight()
     dashdocker.reap()
@@ -161,15 +161,6 @@ def pairs(
         for one, other in both
         if one.token_ids is not None and one.assistant_mask is not None and other.token_ids is not None
     ]
-
-
-def say_how_trained(adapter: Path | None, **flags: Any) -> None:
-    """One line on stderr where the adapter was trained on a base that was loaded in another way: other logits."""
-    trained = read_json(adapter / "sekft.json").get("flags", {}) if adapter is not None else {}
-    other = {name: (trained[name], now) for name, now in flags.items() if trained.get(name, now) != now}
-    if other:
-        words = ", ".join(f"--{name.replace('_', '-')} was {old}, is {now}" for name, (old, now) in other.items())
-        print(f"{adapter}: trained on the base as loaded otherwise ({words}): its logits differ here", file=sys.stderr)
 
 
 def refuse_contamination(adapter: Path | None, directory: Path, records: Sequence[Scenario]) -> None:

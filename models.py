@@ -21,13 +21,14 @@ from schema import BadInputError, canonical, read_json, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64
+HUB_FILES = ["*.json", "model*.safetensors", "tokenizer.model", "*.jinja"]  # some bases have their weights twice
 PEFT_ATTRIBUTES = ("peft_config", "active_adapter", "_hf_peft_config_loaded")
 
 
 def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
     """Raise BadInputError, without torch, when `base` or `adapter` cannot be loaded or do not belong together.
 
-    A base that is no directory must look like a hub name (`owner/name`); the hub is asked only when it is loaded.
+    A base that is no directory must look like a hub name (`owner/name`); the hub is not asked.
     """
     directory = Path(base)
     if not directory.is_dir():
@@ -47,12 +48,34 @@ def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
     if not (adapter / "adapter_model.safetensors").exists():
         raise BadInputError(f"{adapter}: no adapter_model.safetensors; name a directory that sft.py finished")
     about = read_json(adapter / "sekft.json")
-    found = str(model_hash(directory)) if directory.is_dir() else None
+    found = model_hash(base)
     if found is not None and about.get("base_hash") != found:
         raise BadInputError(
             f"{adapter}: trained on base {about.get('base')!r} ({str(about.get('base_hash'))[:12]}), "
             f"{base} is another ({found[:12]}); pass that --base or train anew"
         )
+
+
+def fetch(base: str | Path) -> None:
+    """Check the base, and bring one under a hub's name into the local cache, so that its hash is known from then on.
+
+    Raises BadInputError where it cannot be loaded, or the hub does not answer and the cache does not have it.
+    """
+    check_model(base)
+    if Path(base).is_dir():
+        return
+    from huggingface_hub import snapshot_download
+
+    try:
+        found = snapshot_download(str(base), allow_patterns=HUB_FILES)
+        if not any(Path(found).glob("*.safetensors")):  # the cache has its tokenizer alone, or there are none
+            raise ValueError("no *.safetensors in it")
+    except (OSError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise BadInputError(
+            f"{base}: no such directory, and the hub did not give it ({first}); name a directory, or "
+            f"look at the name and the connection"
+        ) from error
 
 
 def model_hash(base: str | Path) -> str | None:

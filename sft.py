@@ -33,7 +33,7 @@ import reload
 import stage
 from dataset import Dataset, build, overlap, refuse_overlap, steps_of
 from inspection import report_inspection
-from models import DTYPES, check_model, load_model, model_hash
+from models import DTYPES, check_model, fetch, load_model, model_hash
 from render import Renderer, Wire
 from schema import BadInputError, Trajectory, read_json, read_trajectories, write_json
 from training import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
@@ -95,7 +95,7 @@ def main(
         return report_inspection(dataset, renderer, held, {**settings, "base": base}, show_rows)
     if out is None:
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
-    check_model(base)
+    fetch(base)
     if holdout:
         wanted = [row for row in trajectories[:limit] if row.kept or include_not_kept]
         refuse_overlap(wanted, holdout, partial=partial)

@@ -190,19 +190,6 @@ def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: 
     assert not (place / "elsewhere").exists()
 
 
-def test_an_adapter_that_was_trained_on_another_load_is_told_in_one_line(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    adapter = place / "adapter"
-    evaluation.say_how_trained(adapter, dtype="auto", load_4bit=False)
-    evaluation.say_how_trained(None, dtype="fp16", load_4bit=True)
-    assert capsys.readouterr().err == ""
-    done = script(place, "eval.py", *FLAGS, "--load-4bit", "--dtype", "fp32", "--n", "0")
-    lines = [line for line in done.stderr.splitlines() if "--load-4bit was False, is True" in line]
-    assert len(lines) == 1, done.stderr
-    assert "--dtype was auto, is fp32" in lines[0]
-
-
 def test_an_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:
     tiny.base(tmp_path / "other", seed=1)
     done = script(place, "eval.py", *FLAGS, "--base", str(tmp_path / "other"))
