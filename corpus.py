@@ -23,7 +23,7 @@ from pathlib import PurePosixPath
 import stage
 import templates
 from looks import Step, World, lines
-from schema import HOME, Message
+from schema import HOME, Message, canonical, sha256
 from taxonomy import ARCHETYPES
 from templates.wording import asked, worded
 from templates.words import CALLED, CALLS
@@ -31,6 +31,7 @@ from templates.world import Names, Unit, fixture, quote
 
 PROMPT = Message(role="user", content="$ ")
 UNLISTED = 0.15  # share of file names that are not made of listed words
+DIGESTED = 200  # documents
 WRONG = 0.15  # share of the talks with a program in which one call goes wrong
 
 
@@ -61,6 +62,12 @@ def documents(seed: int, start: int = 0) -> Iterator[Document]:
     while True:
         yield document(seed, index)
         index += 1
+
+
+def digest(seed: int) -> str:
+    """SHA-256 over the first 200 documents of `seed`: what tells this corpus from one that other code writes."""
+    turns = ([message.content for message in document(seed, index).messages] for index in range(DIGESTED))
+    return sha256(canonical(list(turns)))
 
 
 # --- the parts of a document ---------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ Each check answers a complaint that users file against trainers, and every one h
 fault. An ERROR names rows that would train a model wrongly; its text tells where the first of them goes wrong.
 """
 
+import re
 import statistics
 import sys
 import time
@@ -47,8 +48,8 @@ class Finding:
     rows: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """One greppable line; the first rows by name."""
-        named = f": {', '.join(self.rows[:8])}{' …' if len(self.rows) > 8 else ''}" if self.rows else ""
+        """One greppable line; the first rows by name, all of them are in the JSON line."""
+        named = f": {', '.join(self.rows[:8])}{' … (all: stdout)' if len(self.rows) > 8 else ''}" if self.rows else ""
         return f"{self.level:5s} {self.check}: {self.text}{named}"
 
 
@@ -78,6 +79,7 @@ def report_inspection(
             **statistics_of(dataset, renderer),
             "labelled_share": round(sum(labels) / sum(lengths), 4) if lengths else None,
             "steps_estimate": steps_of(len(lengths), *(settings[name] for name in ("batch", "accum", "epochs"))),
+            "steps_per_epoch": steps_of(len(lengths), settings["batch"], settings["accum"], 1),
             "padding_share": padding_share(lengths, settings["batch"], settings["accum"]),
             "estimate": costs,
             "data_sha256": dataset.hash(),
@@ -102,6 +104,9 @@ def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str
             return Finding("OK", check, text)
         return Finding(level, check, f"{wrong[0][1]} ({len(wrong)} rows; wanted: {text})", [id_ for id_, _ in wrong])
 
+    same = _repeated(examples, str)
+    known = set(same)
+    alike = [id_ for id_ in _repeated(examples, _blurred) if id_ not in known]
     findings = [
         over("spans", "labelled text is the operator's turns with end marker, byte for byte", _spans_differ),
         over("straddling", "no token crosses a turn's edge", _straddles),
@@ -116,7 +121,8 @@ def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str
         _named("ERROR", "no_labels", "rows without any label", dataset.left_out["no_labels"]),
         _truncation(dataset),
         _named("WARN", "retokenised", "rows whose recorded ids are not this tokenizer's", dataset.retokenised),
-        _named("WARN", "duplicates", "rows equal to an earlier one", _duplicates(examples)),
+        _named("WARN", "duplicates", "rows equal to an earlier one", same),
+        _named("WARN", "near_duplicates", "rows equal to an earlier one but for numbers, case, white space", alike),
         _pad(renderer),
     ]
     for kind, ids in (holdout or {}).items():
@@ -264,15 +270,20 @@ def _truncation(dataset: Dataset) -> Finding:
     return Finding("WARN", "over_length", text, [example.id for example in dataset.long])
 
 
-def _duplicates(examples: Sequence[Example]) -> list[str]:
-    seen: set[tuple[int, ...]] = set()
+def _repeated(examples: Sequence[Example], form: Callable[[str], str]) -> list[str]:
+    """Rows whose text in that form is an earlier row's."""
+    seen: set[str] = set()
     repeated = []
     for example in examples:
-        key = tuple(example.encoded.token_ids)
-        if key in seen:
+        text = form(example.encoded.text)
+        if text in seen:
             repeated.append(example.id)
-        seen.add(key)
+        seen.add(text)
     return repeated
+
+
+def _blurred(text: str) -> str:
+    return re.sub(r"\d+", "0", re.sub(r"\s+", " ", text.lower()))
 
 
 def _pad(renderer: Renderer) -> Finding:
@@ -288,10 +299,10 @@ def _eos(renderer: Renderer, base: str) -> Finding:
     """Whether what stops a generation elsewhere (generation_config.json, or the tokenizer) ends a turn here."""
     path = Path(base) / "generation_config.json"
     eos = read_json(path).get("eos_token_id") if path.exists() else renderer.tokenizer.eos_token_id
-    if renderer.wire == "markers":
-        return Finding("OK", "eos", f"{renderer.end_text} is text, no eos; a server must be given it as a stop string")
     if set(eos if isinstance(eos, list) else [eos]) & set(renderer.operator_ids("")):
         return Finding("OK", "eos", "the base's eos ends an operator's turn")
+    if renderer.wire == "markers":
+        return Finding("OK", "eos", f"{renderer.end_text} is text, no eos; a server must be given it as a stop string")
     text = (
         f"the base's eos is {eos}, an operator's turn ends in {renderer.end_text!r}; give servers that as a stop string"
     )

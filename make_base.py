@@ -96,6 +96,7 @@ def main(
 
     if not (out / "tokenizer.json").exists():
         make_tokenizer(seed, vocab_size).save_pretrained(out)
+    corpus_sha256 = corpus.digest(seed)
     run = Run(out, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
     with peers(run) as meeting:
         model, tokenizer, seen = train(run, 0, meeting)
@@ -103,7 +104,8 @@ def main(
     exact = evaluate(model.float(), tokenizer, eval_documents)
     recipe = {
         "command": shlex.join(["python", *sys.argv]),
-        "git_commit": stage.git_commit(),
+        "git_commit": manifest["git_commit"],  # where it began: the files may have moved on
+        "corpus_sha256": corpus_sha256,
         "flags": flags,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "model_sha256": sha256((out / "model.safetensors").read_bytes()),

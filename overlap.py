@@ -9,30 +9,44 @@ Needs   nothing
 
 Names, paths and numbers are masked first, since fresh ones hide a sentence that was copied. What is counted is runs of
 13 words (GPT-3, Brown et al. 2020, appendix C), a shorter text as a whole; a run that masking leaves fewer than four
-words of is not counted. Directives should share nothing with either; announcements and providers share their words
-with trajectories (that is the routine) and nothing with the corpus; commands are the shell's.
+words of is not counted. Directives of held-out archetypes should share nothing with either (--refuse sees to it);
+announcements and providers share their words with trajectories (that is the routine) and nothing with the corpus;
+commands are the shell's.
 """
 
 import re
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import corpus
 import stage
 from schema import BadInputError, Scenario, read_json, read_scenarios, read_trajectories, write_json
+from templates.words import WORDS
 from templates.world import masked
 
 RUN_WORDS, LEAST_WORDS = 13, 4
 EXAMPLES = 3
+MASKED = WORDS[0]  # any name that masking knows
+COMPOUND = re.compile(r"\b(?:[a-z]+[-_])+N\b|\bN(?:[-_][a-z]+)+\b")  # of a word and a name, as programs are called
 Runs = dict[str, set[tuple[str, ...]]]  # part of a scenario -> its runs of words
 
 
-def main(*, holdout: Path, data: Path | None, base: str, documents: int | None, out: Path | None, partial: bool) -> int:
-    """Count, print a table, and report as one JSON line."""
+def main(
+    *,
+    holdout: Path,
+    data: Path | None,
+    base: Path,
+    documents: int | None,
+    out: Path | None,
+    refuse: bool,
+    partial: bool,
+) -> int:
+    """Count, print a table, and report as one JSON line; 2 where directives were read and that is refused."""
     wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
-    read, seed = corpus_of(Path(base))
+    read, seed = corpus_of(base)
     documents = read if documents is None else documents
     sources: dict[str, Iterable[str]] = {
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
@@ -47,6 +61,10 @@ def main(*, holdout: Path, data: Path | None, base: str, documents: int | None, 
             print(f"{name:10s}{part:16s}{row['runs']:8d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
     figures = {"holdout": str(holdout), "documents": documents, "run_words": RUN_WORDS, "shared": report}
     figures["documents_read_by_base"] = read
+    told = {name: parts["directives"]["examples"][0] for name, parts in report.items() if parts["directives"]["shared"]}
+    if refuse and told:
+        words = "; ".join(f"{name} has {text!r}" for name, text in told.items())
+        raise BadInputError(f"{holdout}: its directives have been read before: {words}; hold out what has not")
     if out:
         write_json(out, figures)
     stage.report(figures)
@@ -54,23 +72,34 @@ def main(*, holdout: Path, data: Path | None, base: str, documents: int | None, 
 
 
 def corpus_of(base: Path) -> tuple[int, int]:
-    """How many documents a base has read, and their seed. Raises BadInputError where its recipe does not say."""
-    recipe = read_json(base / "recipe.json")
+    """How many documents a base has read, and their seed.
+
+    Raises BadInputError where its recipe does not say, and where corpus.py writes other documents than it has read.
+    """
+    path = base / "recipe.json"
+    recipe = read_json(path)
     try:
-        return int(recipe["documents"]), int(recipe["flags"]["seed"])
+        read, seed, digest = int(recipe["documents"]), int(recipe["flags"]["seed"]), recipe["corpus_sha256"]
     except (KeyError, TypeError, ValueError) as error:
         raise BadInputError(
-            f"{base / 'recipe.json'}: documents, flags.seed: missing; name a base of make_base.py"
+            f"{path}: documents, flags.seed, corpus_sha256: missing; name a base of make_base.py"
         ) from error
+    if digest != corpus.digest(seed):
+        raise BadInputError(
+            f"{path}: corpus_sha256: the base read another corpus than corpus.py and templates/ write now; go to its "
+            f"commit {recipe.get('git_commit')}, or make the base anew"
+        )
+    return read, seed
 
 
 def runs_of_scenarios(scenarios: Iterable[Scenario]) -> Runs:
-    """Runs of words of the directives, announcements, provider scripts and commands."""
+    """Runs of words of the directives, announcements, provider scripts and commands; the provider's name is masked."""
     parts: Runs = {"directives": set(), "announcements": set(), "providers": set(), "commands": set()}
     for scenario in scenarios:
+        name = PurePosixPath(scenario.provider.path).name
         parts["directives"].update(*map(needles, scenario.directives))
-        parts["announcements"] |= needles(scenario.announcement.text)
-        said = re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source)
+        parts["announcements"] |= needles(scenario.announcement.text.replace(name, MASKED))
+        said = re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source.replace(name, MASKED))
         parts["providers"].update(*(needles(text) for text in said if not any(d in text for d in scenario.directives)))
         parts["commands"].update(*map(needles, scenario.reference_solution))
     return parts
@@ -78,7 +107,8 @@ def runs_of_scenarios(scenarios: Iterable[Scenario]) -> Runs:
 
 def words_of(text: str) -> list[str]:
     """The words of the text, masked, in lower case, without punctuation around them."""
-    return [word for part in masked(text).lower().split() if (word := part.strip(".,;:?!'\"()[]*#=-"))]
+    text = COMPOUND.sub("N", masked(text)).lower()
+    return [word for part in text.split() if (word := part.strip(".,;:?!'\"()[]*#=-"))]
 
 
 def needles(text: str) -> set[tuple[str, ...]]:
@@ -88,7 +118,7 @@ def needles(text: str) -> set[tuple[str, ...]]:
     return {run for run in runs if len([word for word in run if word not in ("n", "0")]) >= LEAST_WORDS}
 
 
-def shared(wanted: Runs, texts: Iterable[str]) -> dict[str, dict[str, object]]:
+def shared(wanted: Runs, texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     """For each part: how many runs it has, how many of them stand in `texts`, and some of those."""
     missing = set().union(*wanted.values())
     lengths, all_of_them = sorted({len(run) for run in missing}), set(missing)
@@ -112,9 +142,10 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
-    parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
+    parser.add_argument("--base", type=Path, default="base", help="base of make_base.py (default %(default)s)")
     parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
     parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")
+    parser.add_argument("--refuse", action="store_true", help="exit 2 where a directive has been read before")
     parser.add_argument("--partial", action="store_true", help="take unfinished input directories")
     return parser
 

@@ -30,7 +30,7 @@ import math
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -404,9 +404,10 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
         left.plot([row["step"] for row in log], [row["loss"] for row in log], lw=1, label=label)
     left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log", title="training loss")
     left.legend(fontsize="small")
-    by_data = len({amount for amount, _ in runs.values()}) > 1
-    place: Callable[[str], int] = lambda run: runs[run][0] if by_data else runs[run][1][-1]["step"]  # noqa: E731
-    width = max(map(place, runs)) or 1
+    by_data = len(set(gathered(amount for amount, _ in runs.values()).values())) > 1
+    found = {run: amount if by_data else log[-1]["step"] for run, (amount, log) in runs.items()}
+    places = gathered(found.values())
+    width = max(places.values()) or 1
     splits = sorted({str(report["split_by"]) for report in reports.values()})
     for split, line, marker in zip(splits, ("-", "--", ":"), "os^", strict=False):
         members = [run for run in runs if str(reports[run]["split_by"]) == split]
@@ -415,7 +416,7 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
             for run in members:
                 entry = reports[run]["subjects"]["adapter"]["rates"][name]
                 if entry["rate"] is not None:
-                    x = place(run) + (shift - 1 + 0.4 * splits.index(split)) * 0.012 * width  # side by side
+                    x = places[found[run]] + (shift - 1 + 0.4 * splits.index(split)) * 0.012 * width  # side by side
                     points.setdefault(x, []).append(entry["rate"])
                     low, high = entry["interval"]
                     right.plot([x, x], [low, high], color=f"C{shift}", lw=0.8)
@@ -428,6 +429,17 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     figure.legend(*right.get_legend_handles_labels(), loc="outside right center", fontsize="small")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
+
+
+def gathered(amounts: Iterable[int]) -> dict[int, float]:
+    """Each amount and where it is drawn: amounts within a tenth of one another in one place, at their mean."""
+    groups: list[list[int]] = []
+    for amount in sorted(amounts):
+        if groups and amount <= 1.1 * groups[-1][0]:
+            groups[-1].append(amount)
+        else:
+            groups.append([amount])
+    return {amount: sum(group) / len(group) for group in groups for amount in group}
 
 
 def trained(report: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:

@@ -13,7 +13,8 @@
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
 # more than a fifth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and
 # played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
-# held-out texts stands in all that the base and the adapter have read.
+# held-out texts stands in all that the base and the adapter have read, and ends the run where a directive of a held-out
+# archetype does. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the curve.
 #
 # OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try in minutes:
 #     OUT=/tmp/proof FIGURES=/tmp/proof N=64 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh
@@ -25,28 +26,48 @@ FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
+# Let the reference operator play the scenarios of $2 and train the adapter $1 on that.
+train() {
+  step python rollout.py --operator reference --scenarios "$2" --samples "${SAMPLES:-1}" --workers 4 --out "$3"
+  step python sft.py --data "$3" --base base --holdout "$here/archetypes/holdout" --out "$1" \
+    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-3}" --batch 1 --accum 1 \
+    --seed "$draw"
+}
+
+# Play the adapter $1 in the scenarios of $2, with what else is said.
+evaluate() {
+  local adapter=$1 scenarios=$2 run=$3
+  shift 3
+  step python eval.py --base base --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" --seed "$draw" \
+    --max-steps 20 --max-new-tokens 80 --out "$run" "$@"
+  runs+=("$run")
+}
+
 step python generate.py --author template --n "${N:-1200}" --seed 2 --workers 8 --out "$OUT/scenarios"
 
 [ $# -gt 0 ] || set -- 1 2 3
-runs=()
+first=$1 runs=()
+declare -A refuse=([archetypes]=--refuse)
 for draw in "$@"; do
   here=$OUT/draw-$draw
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
   step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.22 --seed "$draw" \
     --out "$here/scenarios"
-  step python rollout.py --operator reference --scenarios "$here/scenarios/train" --samples "${SAMPLES:-1}" --workers 4 \
-    --out "$here/trajectories"
-  step python sft.py --data "$here/trajectories" --base base --holdout "$here/archetypes/holdout" --out "$here/adapter" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-3}" --batch 1 --accum 1 \
-    --seed "$draw"
+  train "$here/adapter" "$here/scenarios/train" "$here/trajectories"
   for side in archetypes scenarios; do
     run=$here/eval-$side
-    step python eval.py --base base --adapter "$here/adapter" --scenarios "$here/$side/holdout" --compare-base \
-      --clean-up --n "${EPISODES:-100}" --seed "$draw" --max-steps 20 --max-new-tokens 80 --out "$run"
-    [ -e "$run/overlap.json" ] ||
+    evaluate "$here/adapter" "$here/$side/holdout" "$run" --compare-base --clean-up
+    [ "$run/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
       step python overlap.py --holdout "$here/$side/holdout" --data "$here/trajectories" --base base \
-        --out "$run/overlap.json"
-    runs+=("$run")
+        --out "$run/overlap.json" ${refuse[$side]-}
+  done
+  [ "$draw" = "$first" ] || continue
+  for percent in 10 33; do  # this many of the scenarios, drawn from each archetype alike
+    part=$here/part-$percent
+    step python split.py --scenarios "$here/scenarios/train" --by scenario --fraction "0.$percent" --seed "$draw" \
+      --out "$part"
+    train "$here/adapter-$percent" "$part/holdout" "$here/trajectories-$percent"
+    evaluate "$here/adapter-$percent" "$here/archetypes/holdout" "$here/eval-$percent"
   done
 done
 step python report.py --runs "${runs[@]}" --table "$FIGURES/rates.md" --picture "$FIGURES/curve.svg" \

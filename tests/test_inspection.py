@@ -142,6 +142,10 @@ def test_pad_and_eos_are_compared_with_the_end_marker(tmp_path: Path) -> None:
         write_json(tmp_path / "generation_config.json", {"eos_token_id": eos})
         assert inspection._eos(r, str(tmp_path)).level == level
         assert inspection._eos(renderer(), str(tmp_path)).level == "OK"
+    markers = renderer()
+    for eos, words in ((markers.operator_ids("")[-1], "ends an operator's turn"), (0, "is text, no eos")):
+        write_json(tmp_path / "generation_config.json", {"eos_token_id": eos})
+        assert words in inspection._eos(markers, str(tmp_path)).text
 
 
 def test_padding_is_what_the_sampler_leaves() -> None:
@@ -169,3 +173,11 @@ def test_duplicates_are_named() -> None:
     copies = [trajectory("a-s0"), trajectory("a-s0").model_copy(update={"id": "a-s1"})]
     findings = inspect(build(copies, renderer(), max_length_tokens=4096), renderer())
     assert [finding.rows for finding in findings if finding.check == "duplicates"] == [["a-s1"]]
+
+
+def test_rows_that_differ_in_numbers_alone_are_near_duplicates() -> None:
+    commands = ("head -n 1 x", "head -n  22 X", "tail -n 1 x")
+    rows = [planted(id=f"a-s{at}", messages=with_last(one, "$ ", "exit")) for at, one in enumerate(commands)]
+    found = {finding.check: finding for finding in inspect(build(rows, renderer(), max_length_tokens=4096), renderer())}
+    assert (found["duplicates"].level, found["duplicates"].rows) == ("OK", [])
+    assert (found["near_duplicates"].level, found["near_duplicates"].rows) == ("WARN", ["a-s1"])

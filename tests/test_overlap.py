@@ -1,5 +1,6 @@
 """What held-out scenarios share with what was read is found under fresh names, and the corpus shares no sentence."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 import tiny
 
+import corpus
 import templates
 from overlap import needles, runs_of_scenarios, shared
-from schema import Message, Scenario, write_record
+from schema import BadInputError, Message, Scenario, write_record
 from taxonomy import Combination
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +35,18 @@ def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
 def test_a_short_text_counts_as_a_whole_and_bare_names_do_not() -> None:
     assert needles("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
     assert needles("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
+
+
+def test_a_provider_is_a_name_whatever_it_is_called() -> None:
+    read = "Every shift starts with a look at what desk-amber or amber_docket has."
+    assert needles(read) == needles(read.replace("desk-amber", "amber").replace("amber_docket", "pear"))
+    held = scenario("b")
+    called = {
+        "path": "/usr/local/bin/unheardof",
+        "source": held.provider.source.replace(held.provider.path.rpartition("/")[2], "unheardof"),
+    }
+    again = held.model_copy(update={"provider": held.provider.model_copy(update=called)})
+    assert runs_of_scenarios([again])["providers"] == runs_of_scenarios([held])["providers"] != set()
 
 
 def test_no_directive_announcement_or_provider_of_a_template_stands_in_the_corpus(tmp_path: Path) -> None:
@@ -60,22 +74,30 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     write_record(tmp_path / "holdout", held)
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
-    base = str(ROOT / "base")
-    main(holdout=tmp_path / "holdout", data=tmp_path / "data", base=base, documents=0, out=out, partial=False)
+    count = functools.partial(
+        main, holdout=tmp_path / "holdout", base=ROOT / "base", documents=0, out=out, partial=False
+    )
+    count(data=tmp_path / "data", refuse=False)
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
     found = figures["shared"]["data"]["directives"]
     assert found["shared"] == found["runs"] == len(runs_of_scenarios([held])["directives"])
+    with pytest.raises(BadInputError, match=r"have been read before: data has '"):
+        count(data=tmp_path / "data", refuse=True)
+    count(data=None, refuse=True)
 
 
 def test_as_many_documents_are_read_as_the_base_has_read(tmp_path: Path) -> None:
     write_record(tmp_path / "holdout", scenario("a"))
     (tmp_path / "base").mkdir()
     command = [sys.executable, str(ROOT / "overlap.py"), "--holdout", "holdout"]
+    sound = {"documents": 7, "flags": {"seed": 3}, "corpus_sha256": corpus.digest(3)}
+    missing = "recipe.json: documents, flags.seed, corpus_sha256: missing"
     for recipe, code, words in (
-        ({"documents": 7, "flags": {"seed": 3}}, 0, '"documents": 7'),
-        ({"documents": 7}, 2, "recipe.json: documents, flags.seed: missing"),
-        ([], 2, "recipe.json: documents, flags.seed: missing"),
+        (sound, 0, '"documents": 7'),
+        ({"documents": 7}, 2, missing),
+        ([], 2, missing),
+        ({**sound, "corpus_sha256": corpus.digest(4)}, 2, "corpus_sha256: the base read another corpus"),
     ):
         (tmp_path / "base" / "recipe.json").write_text(json.dumps(recipe))
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

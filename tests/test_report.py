@@ -1,6 +1,7 @@
 """Rates, intervals and differences are right, and runs become a table and a picture."""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import templates
 from report import (
     behaviour_of,
     behaviour_table,
+    gathered,
     labelled,
     main,
     paired,
@@ -151,6 +153,29 @@ def test_clean_up_finds_the_commands_in_fences_and_prose(text: str, typed: str) 
     assert is_command(clean_up(text)) or clean_up(text) == text
 
 
+def binomial_quantile(share: float, n: int, p: float) -> int:
+    below = 0.0
+    for successes in range(n + 1):
+        below += math.comb(n, successes) * p**successes * (1 - p) ** (n - successes)
+        if below >= share:
+            return successes
+    return n
+
+
+def test_the_bootstrap_interval_is_that_of_resampled_scenarios() -> None:
+    record, n, better = scenario("copy_files", 0), 60, 20
+    before = {f"s-{at}": episode(record, kept=False) for at in range(n)}
+    after = {f"s-{at}": episode(record, kept=at < better) for at in range(n)}
+    found = paired(before, after, seed=0)["clean"]
+    exact = [binomial_quantile(share, n, better / n) / n for share in (0.025, 0.975)]
+    assert found["difference"] == pytest.approx(better / n)
+    assert found["interval"] == pytest.approx(exact, abs=1 / n + 1e-9)
+    assert (found["only_after"], found["only_before"]) == (better, 0)
+    turned = paired(after, before, seed=0)["clean"]
+    assert turned["difference"] == pytest.approx(-better / n)
+    assert turned["interval"] == pytest.approx([-exact[1], -exact[0]], abs=1 / n + 1e-9)
+
+
 def written(place: Path, name: str, kept: int, rows: int, adapter: str | None = None) -> Path:
     """A finished eval run of an adapter trained on `rows` sessions, `kept` of 6 episodes clean; base: none."""
     records = [scenario("copy_files", index) for index in range(6)]
@@ -188,6 +213,11 @@ def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_pa
     assert "| small | base | copy_files |" in text
     assert text.index("| base |") < text.index("| adapter |")
     assert "<svg" in picture.read_text()[:1000]
+
+
+def test_runs_on_about_as_much_data_are_drawn_in_one_place() -> None:
+    assert gathered([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
+    assert gathered([7]) == {7: 7}
 
 
 def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path: Path) -> None:
