@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -15,6 +16,9 @@ from typing import Any
 import pytest
 import tiny
 
+import models
+import sft
+import stage
 import templates
 from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
@@ -147,6 +151,50 @@ def test_a_caller_that_leaves_does_not_end_the_job_nor_the_server(server: Path, 
         time.sleep(0.2)
     assert read_json(place / "left" / "manifest.json")["finished"] is True
     assert status(server, place)["busy"] is None
+
+
+def fit_here(place: Path, out: Path, *flags: str) -> None:
+    """sft.py's own command line in this process, on sessions of `place`."""
+    import torch
+
+    torch.set_num_threads(1)
+    arguments = ["--base", str(place / "base"), "--data", str(place / "data"), "--out", str(out), *QUICK, *flags]
+    with pytest.raises(SystemExit) as caught:
+        stage.run(sft.main, sft.parser(), arguments)
+    assert caught.value.code == 0
+
+
+def test_no_fit_leaves_a_hook_on_the_held_base(place: Path, tmp_path: Path) -> None:
+    models.hold(str(place / "base"))
+    try:
+        held, _ = models.load_model(place / "base")
+        left = []
+        for name in ("first", "second"):
+            fit_here(place, tmp_path / name, "--gradient-checkpointing")
+            models.release()
+            left.append(len(held.get_input_embeddings()._forward_hooks))
+        assert left == [0, 0]
+    finally:
+        models._held = None
+
+
+def test_a_fit_that_breaks_before_its_first_step_leaves_the_process_as_it_was(place: Path, tmp_path: Path) -> None:
+    import torch
+
+    precision = torch.get_float32_matmul_precision()
+    out = tmp_path / "out"
+    fit_here(place, out)
+    shutil.rmtree(out / "checkpoints")
+    (out / "checkpoints").touch()  # the trainer cannot be made
+    with pytest.raises(FileExistsError):
+        fit_here(place, out, "--epochs", "2")
+    assert (torch.get_float32_matmul_precision(), os.environ.get("TENSORBOARD_LOGGING_DIR")) == (precision, None)
+    small = shutil.copytree(place / "base", tmp_path / "small" / "base")
+    tiny.tokenizer("byte_level", vocabulary=1024).save_pretrained(small)  # ids that the embedding does not have
+    shutil.copytree(place / "data", tmp_path / "small" / "data")
+    with pytest.raises(IndexError):
+        fit_here(tmp_path / "small", tmp_path / "never")
+    assert torch.get_float32_matmul_precision() == precision
 
 
 def test_a_second_server_on_the_same_socket_is_refused(server: Path, place: Path) -> None:
