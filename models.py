@@ -164,6 +164,7 @@ def release() -> None:
         if attribute in vars(_held.model):
             delattr(_held.model, attribute)
     _held.model.gradient_checkpointing_disable()
+    _held.model.disable_input_require_grads()  # which gradient_checkpointing_enable enabled
     _held.model.requires_grad_(False)
     _held.model.eval()
 

@@ -13,7 +13,8 @@ Needs   torch; a Docker engine for evaluate
 Flags of resident.py stand before the command, flags of the job after it. The server runs the stages' own main
 functions in its process with the held base in place of a load, one job at a time; output and exit code come back to
 the caller, and relative paths are those of the caller's directory. The socket is mode 0600 and the peer's uid is
-checked: only its owner gets in. A job goes on when its caller leaves.
+checked: only its owner gets in. A job goes on when its caller leaves. The server outlives a job that breaks: the
+caller gets its traceback and exit code 1.
 """
 
 import argparse
@@ -21,27 +22,45 @@ import contextlib
 import io
 import json
 import os
+import pickle
 import queue
 import socket
 import struct
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
+
+from safetensors import SafetensorError
 
 import eval as evaluation
 import models
 import sft
 import stage
-from schema import BadInputError
+from schema import BadInputError, Record
 
 JOBS: dict[str, tuple[Callable[..., int], Callable[[], argparse.ArgumentParser]]] = {
     "fit": (sft.main, sft.parser),
     "evaluate": (evaluation.main, evaluation.parser),
 }
 OWN_FLAGS = ("--base", "--dtype", "--load-4bit")
+REQUEST_SECONDS = 5.0  # within which a caller has to say what it wants
+# What a job may raise: out of memory and a failed reload check are RuntimeErrors, a damaged file can be nearly any.
+FAILURES = (
+    ArithmeticError, AssertionError, AttributeError, EOFError, ImportError, LookupError, MemoryError, OSError,
+    RuntimeError, TypeError, ValueError, pickle.UnpicklingError, SafetensorError,
+)  # fmt: skip
+
+
+class Request(Record):
+    """What a caller wants: one JSON line."""
+
+    command: Literal["fit", "evaluate", "status", "stop"]
+    arguments: list[str]
+    cwd: str
 
 
 def main(
@@ -106,12 +125,24 @@ class Channel(io.TextIOBase):
                 self.open = False
 
 
+def read_request(stream: IO[str]) -> Request:
+    """The request on a caller's stream. Raises BadInputError where there is none."""
+    try:
+        return Request.model_validate(json.loads(stream.readline()))
+    except OSError as error:
+        raise BadInputError(f"no request came within {REQUEST_SECONDS:g} seconds") from error
+    except (ValueError, RecursionError) as error:  # of JSON, of UTF-8, of the record; nested too deep
+        raise BadInputError("not a request: wanted one JSON line with command, arguments and cwd") from error
+
+
 class Server:
     """The base, the socket and a queue of jobs; jobs run in the thread that called `serve`."""
 
     def __init__(self, base: str, dtype: str, load_4bit: bool, path: Path) -> None:
-        self.base, self.dtype, self.load_4bit, self.path = base, dtype, load_4bit, path
-        self.jobs: queue.Queue[tuple[IO[str], dict[str, Any]] | None] = queue.Queue()
+        # Jobs run in the directories of their callers. Absolute, not resolved: a link keeps the name that fit records.
+        self.base = str(Path(base).absolute()) if Path(base).is_dir() else base
+        self.dtype, self.load_4bit, self.path = dtype, load_4bit, path
+        self.jobs: queue.Queue[tuple[IO[str], Request] | None] = queue.Queue()
         self.busy: str | None = None
         self.done = 0
         self.started = time.time()
@@ -154,29 +185,36 @@ class Server:
             self.path.unlink(missing_ok=True)
 
     def accept(self, listener: socket.socket) -> None:
-        """Answer `status` and `stop` at once, queue the jobs."""
+        """Give every caller a thread of its own, so that one that says nothing keeps nobody waiting."""
         while True:
             try:
                 connection, _ = listener.accept()
             except OSError:
                 return
+            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+
+    def answer(self, connection: socket.socket) -> None:
+        """Queue a job, answer `status` and `stop` at once, and tell a caller without a request that it has none."""
+        with connection:
             _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if uid != os.getuid():
+                return
             stream = connection.makefile("rw", encoding="utf-8")
-            connection.close()
-            line = stream.readline() if uid == os.getuid() else ""
-            if not line:
-                stream.close()
-                continue
-            request = json.loads(line)
-            if request["command"] in JOBS:
-                self.jobs.put((stream, request))
-                continue
-            reply = Channel(stream, "stdout")
-            print(json.dumps(self.status(), sort_keys=True), file=reply)
-            reply.send({"exit": stage.DONE})
-            stream.close()
-            if request["command"] == "stop":
-                self.jobs.put(None)
+            connection.settimeout(REQUEST_SECONDS)
+            try:
+                request = read_request(stream)
+            except BadInputError as error:
+                print(f"resident: {error}", file=Channel(stream, "stderr"))
+                leave(stream, stage.BAD_INPUT)
+                return
+            connection.settimeout(None)
+        if request.command in JOBS:
+            self.jobs.put((stream, request))
+            return
+        print(json.dumps(self.status(), sort_keys=True), file=Channel(stream, "stdout"))
+        leave(stream, stage.DONE)
+        if request.command == "stop":
+            self.jobs.put(None)
 
     def status(self) -> dict[str, Any]:
         """What is held, what runs, and the memory of the process in bytes: resident, and on the CUDA device if any."""
@@ -196,30 +234,43 @@ class Server:
             "up_seconds": round(time.time() - self.started, 1),
         }
 
-    def work(self, stream: IO[str], request: dict[str, Any]) -> None:
+    def work(self, stream: IO[str], request: Request) -> None:
         """Run one job with its output sent to the caller, then give the base back bare."""
-        self.busy = " ".join([request["command"], *request["arguments"]])
-        out, err = Channel(stream, "stdout"), Channel(stream, "stderr")
-        main, parser = JOBS[request["command"]]
-        own = ["--base", self.base, "--dtype", self.dtype, *(["--load-4bit"] if self.load_4bit else [])]
-        code = stage.BAD_INPUT
+        self.busy = " ".join([request.command, *request.arguments])
         home = Path.cwd()
         try:
-            os.chdir(request["cwd"])
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                stage.run(main, parser(), [*own, *request["arguments"]])
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else stage.WORLD_FAILED
-        except OSError as error:
-            print(f"resident: {error}", file=err)
+            code = self.run(request, Channel(stream, "stdout"), Channel(stream, "stderr"))
         finally:
             os.chdir(home)
             models.release()
             self.busy = None
             self.done += 1
-        out.send({"exit": code})
-        with contextlib.suppress(BrokenPipeError):
-            stream.close()
+        leave(stream, code)
+
+    def run(self, request: Request, out: Channel, err: Channel) -> int:
+        """The exit code of a job; one that breaks leaves its traceback on `err`."""
+        main, parser = JOBS[request.command]
+        own = ["--base", self.base, "--dtype", self.dtype, *(["--load-4bit"] if self.load_4bit else [])]
+        try:
+            os.chdir(request.cwd)
+        except (OSError, ValueError) as error:
+            print(f"resident: {error}", file=err)
+            return stage.BAD_INPUT
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                stage.run(main, parser(), [*own, *request.arguments])
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else stage.WORLD_FAILED
+        except FAILURES:
+            traceback.print_exc(file=err)
+            return stage.WORLD_FAILED
+
+
+def leave(stream: IO[str], code: int) -> None:
+    """Tell a caller its exit code and close; one that left before is nobody's loss."""
+    Channel(stream, "stdout").send({"exit": code})
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        stream.close()
 
 
 def parser() -> argparse.ArgumentParser:

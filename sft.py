@@ -236,24 +236,24 @@ def train(
     total = steps_of(len(examples), settings["batch"], settings["accum"], settings["epochs"])
     checkpoint = last_checkpoint(out / "checkpoints", dataset.hash())
     on_cpu = model.device.type == "cpu"
-    precision = torch.get_float32_matmul_precision()
-    if on_cpu and settings["dtype"] == "auto":
-        torch.set_float32_matmul_precision("medium")
     rows = [example.row() for example in examples]
-    compact = head_is_plain(model, rows[0])
-    os.environ["TENSORBOARD_LOGGING_DIR"] = str(logdir)
-    with stage.progress(total, "train") as progress:
-        trainer, log = make_trainer(
-            model, rows, out, settings, data_hash=dataset.hash(), progress=progress,
-            compact=compact,
-        )  # fmt: skip
-        started = time.monotonic()
-        try:
+    precision = torch.get_float32_matmul_precision()
+    try:
+        if on_cpu and settings["dtype"] == "auto":
+            torch.set_float32_matmul_precision("medium")
+        os.environ["TENSORBOARD_LOGGING_DIR"] = str(logdir)
+        compact = head_is_plain(model, rows[0])
+        with stage.progress(total, "train") as progress:
+            trainer, log = make_trainer(
+                model, rows, out, settings, data_hash=dataset.hash(), progress=progress,
+                compact=compact,
+            )  # fmt: skip
+            started = time.monotonic()
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        finally:
-            torch.set_float32_matmul_precision(precision)
-            os.environ.pop("TENSORBOARD_LOGGING_DIR")
-    seconds = time.monotonic() - started
+            seconds = time.monotonic() - started
+    finally:
+        torch.set_float32_matmul_precision(precision)
+        os.environ.pop("TENSORBOARD_LOGGING_DIR", None)
     save_adapter(trainer, out)
     trained = trainer.accelerator.unwrap_model(trainer.model, keep_fp32_wrapper=False)
     reload.write_probe(trained, [row["input_ids"] for row in rows], out)

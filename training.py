@@ -235,8 +235,6 @@ def make_trainer(
     arguments = TrainingArguments(**training_arguments(settings, total, out, on_cpu=on_cpu))
     # Trainer would spread over every GPU it sees, and --batch would be one GPU's share.
     arguments._n_gpu = min(arguments.n_gpu, 1)
-    if arguments.gradient_checkpointing:
-        model.enable_input_require_grads()
     log = Log()
     trainer = LabelledTrainer(
         model=model,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -15,7 +16,11 @@ from typing import Any
 import pytest
 import tiny
 
+import models
+import sft
+import stage
 import templates
+from resident import REQUEST_SECONDS, Server
 from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
 
@@ -32,6 +37,7 @@ AutoModelForCausalLM.from_pretrained = noted
 import resident, stage
 stage.run(resident.main, resident.parser())
 """
+STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'
 QUICK = ["--lr", "5e-3", "--epochs", "1", "--limit", "3"]
 
 
@@ -58,7 +64,7 @@ def server(place: Path) -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="sekft-")) / "s"  # a Unix socket's path holds about 100 bytes
     log = (place / "server.log").open("w")
     process = subprocess.Popen(
-        [sys.executable, "-c", NOTED, "--base", str(place / "base"), "--socket", str(path), "serve"],
+        [sys.executable, "-c", NOTED, "--base", "base", "--socket", str(path), "serve"], cwd=place,
         stdout=log, stderr=subprocess.STDOUT, env=environment() | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     try:
@@ -84,7 +90,18 @@ def environment() -> dict[str, str]:
 
 def ask(path: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "resident.py"), "--socket", str(path), *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=False, timeout=300)
+
+
+def talk(path: Path, sent: bytes) -> list[dict[str, Any]]:
+    """All that the server answers to these bytes and no more of them."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(30)
+        connection.connect(str(path))
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile(encoding="utf-8") as stream:
+            return [json.loads(line) for line in stream]
 
 
 def loads(place: Path) -> int:
@@ -147,6 +164,134 @@ def test_a_caller_that_leaves_does_not_end_the_job_nor_the_server(server: Path, 
         time.sleep(0.2)
     assert read_json(place / "left" / "manifest.json")["finished"] is True
     assert status(server, place)["busy"] is None
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b'{"command": "sta',
+        b"status\n",
+        b'"status"\n',
+        b'{"command": "\xff"}\n',
+        b'{"command": "dance", "arguments": [], "cwd": "/"}\n',
+        b'{"command": ["fit"], "arguments": [], "cwd": "/"}\n',
+        b'{"command": "fit", "cwd": "/"}\n',
+        b'{"command": "fit", "arguments": [1], "cwd": "/"}\n',
+        b"[" * 100_000 + b"\n",
+    ],
+)
+def test_what_is_no_request_is_refused_and_the_server_lives(server: Path, sent: bytes) -> None:
+    *said, end = talk(server, sent)
+    assert "not a request" in "".join(message["text"] for message in said if message["stream"] == "stderr")
+    assert end == {"exit": 2}
+    assert talk(server, STATUS)[-1] == {"exit": 0}
+
+
+def test_a_caller_that_leaves_before_its_status_comes_does_not_end_the_server(server: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(server))
+        connection.shutdown(socket.SHUT_RD)  # so that the answer meets a broken pipe, however fast it is
+        connection.sendall(STATUS)
+        time.sleep(0.5)
+    assert talk(server, STATUS)[-1] == {"exit": 0}
+
+
+def test_callers_that_say_nothing_keep_nobody_waiting_and_are_sent_away(server: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as quiet, socket.socket(socket.AF_UNIX) as other:
+        for connection in (quiet, other):
+            connection.settimeout(3 * REQUEST_SECONDS)
+            connection.connect(str(server))
+        began = time.monotonic()
+        assert talk(server, STATUS)[-1] == {"exit": 0}
+        assert time.monotonic() - began < REQUEST_SECONDS
+        for connection in (quiet, other):
+            with connection.makefile(encoding="utf-8") as stream:
+                assert "no request" in stream.readline()
+                assert json.loads(stream.readlines()[-1]) == {"exit": 2}
+
+
+def test_a_job_that_breaks_ends_with_its_traceback_and_the_server_lives(server: Path, place: Path) -> None:
+    """Each break is a checkpoint file that is cut off."""
+    assert ask(server, place, "fit", "--data", "data", "--out", "cut", *QUICK).returncode == 0
+    again = ["fit", "--data", "data", "--out", "cut", *QUICK, "--epochs", "2"]
+    for name, kept_bytes, error in (
+        ("optimizer.pt", 100, "RuntimeError"),
+        ("optimizer.pt", 0, "EOFError"),
+        ("optimizer.pt", 20_000, "OSError"),
+        ("adapter_model.safetensors", 100, "SafetensorError"),
+        ("trainer_state.json", 100, "JSONDecodeError"),
+    ):
+        (path,) = place.glob(f"cut/checkpoints/checkpoint-*/{name}")
+        content = path.read_bytes()
+        path.write_bytes(content[:kept_bytes])
+        done = ask(server, place, *again)
+        assert done.returncode == 1, done
+        assert "Traceback (most recent call last)" in done.stderr
+        assert error in done.stderr.splitlines()[-1]
+        assert status(server, place)["busy"] is None
+        path.write_bytes(content)
+    done = ask(server, place, *again)
+    assert done.returncode == 0, done.stderr
+    assert loads(place) == 1
+
+
+def test_a_caller_elsewhere_is_served_by_a_base_that_was_named_relatively(
+    server: Path, place: Path, tmp_path: Path
+) -> None:
+    done = ask(server, tmp_path, "fit", "--data", str(place / "data"), "--out", "afar", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "afar" / "adapter_model.safetensors").exists()
+    assert status(server, tmp_path)["base"] == str(place / "base")
+    assert loads(place) == 1
+
+
+def test_a_hub_name_stays_as_it_is(tmp_path: Path) -> None:
+    assert Server("owner/name", "auto", False, tmp_path / "s").base == "owner/name"
+
+
+def fit_here(place: Path, out: Path, *flags: str) -> None:
+    """sft.py's own command line in this process, on sessions of `place`."""
+    import torch
+
+    torch.set_num_threads(1)
+    arguments = ["--base", str(place / "base"), "--data", str(place / "data"), "--out", str(out), *QUICK, *flags]
+    with pytest.raises(SystemExit) as caught:
+        stage.run(sft.main, sft.parser(), arguments)
+    assert caught.value.code == 0
+
+
+def test_no_fit_leaves_a_hook_on_the_held_base(place: Path, tmp_path: Path) -> None:
+    models.hold(str(place / "base"))
+    try:
+        held, _ = models.load_model(place / "base")
+        left = []
+        for name in ("first", "second"):
+            fit_here(place, tmp_path / name, "--gradient-checkpointing")
+            models.release()
+            left.append(len(held.get_input_embeddings()._forward_hooks))
+        assert left == [0, 0]
+    finally:
+        models._held = None
+
+
+def test_a_fit_that_breaks_before_its_first_step_leaves_the_process_as_it_was(place: Path, tmp_path: Path) -> None:
+    import torch
+
+    precision = torch.get_float32_matmul_precision()
+    out = tmp_path / "out"
+    fit_here(place, out)
+    shutil.rmtree(out / "checkpoints")
+    (out / "checkpoints").touch()  # the trainer cannot be made
+    with pytest.raises(FileExistsError):
+        fit_here(place, out, "--epochs", "2")
+    assert (torch.get_float32_matmul_precision(), os.environ.get("TENSORBOARD_LOGGING_DIR")) == (precision, None)
+    small = shutil.copytree(place / "base", tmp_path / "small" / "base")
+    tiny.tokenizer("byte_level", vocabulary=1024).save_pretrained(small)  # ids that the embedding does not have
+    shutil.copytree(place / "data", tmp_path / "small" / "data")
+    with pytest.raises(IndexError):
+        fit_here(tmp_path / "small", tmp_path / "never")
+    assert torch.get_float32_matmul_precision() == precision
 
 
 def test_a_second_server_on_the_same_socket_is_refused(server: Path, place: Path) -> None:
