@@ -38,7 +38,7 @@ def main(
     *,
     holdout: Path,
     data: Path | None,
-    base: Path,
+    base: str,
     documents: int | None,
     out: Path | None,
     refuse: bool,
@@ -46,7 +46,7 @@ def main(
 ) -> int:
     """Count, print a table, and report as one JSON line; 2 where directives were read and that is refused."""
     wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
-    read, seed = corpus_of(base)
+    read, seed = corpus_of(Path(base))
     documents = read if documents is None else documents
     sources: dict[str, Iterable[str]] = {
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
@@ -142,7 +142,7 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
-    parser.add_argument("--base", type=Path, default="base", help="base of make_base.py (default %(default)s)")
+    parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
     parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
     parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")
     parser.add_argument("--refuse", action="store_true", help="exit 2 where a directive has been read before")

@@ -75,7 +75,7 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
     count = functools.partial(
-        main, holdout=tmp_path / "holdout", base=ROOT / "base", documents=0, out=out, partial=False
+        main, holdout=tmp_path / "holdout", base=str(ROOT / "base"), documents=0, out=out, partial=False
     )
     count(data=tmp_path / "data", refuse=False)
     figures = json.loads(capsys.readouterr().out)
