@@ -1,11 +1,11 @@
 """Measure how fast episodes are played: cache against re-prefill, one against eight at once, swap against cold start.
 
     python bench/episodes.py                     # everything, five rounds, under half an hour on 2 cores
-    python bench/episodes.py --only cache        # or concurrency, swap, eval
+    python bench/episodes.py --only cache        # or concurrency, swap, eval, into the same file
     python bench/episodes.py --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
-Reads   base/ (its tokenizer; its weights too in part eval)
-Writes  the figures as JSON where --out says (default bench/episodes.json), a table to stderr
+Reads   base/ (its tokenizer; its weights too in part eval); the figures of earlier commands where --out has some
+Writes  the figures as JSON where --out says (default bench/episodes.json) after every part, a table to stderr
 Needs   torch; for part eval a Docker engine with the image; an otherwise idle machine
 
 cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens, from 600 to 1.6k tokens of context; the
@@ -19,8 +19,9 @@ The bases of the first three have random weights of a real shape; what a session
 the transcripts of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4
 (fp32; coarser dtypes have wider gaps, which are shown). CPU seconds are those of the process, all threads.
 The ways are taken in turn in each round; a figure is the median over the rounds. Peak memory is that of a way above
-what the process held when it began (the allocator's on CUDA), of a cold start the whole process's. On a CUDA device
-the first three are measured in half precision and in 4-bit.
+what the process held when it began, which is given beside it (the allocator's on CUDA); of a cold start it is the whole
+process's. Tokens per second are sampled ones. On a CUDA device the first three are measured in fp16 and in 4-bit, with
+the share of the card's peak: MFU counts every id read once, HFU those that are read anew as well.
 """
 
 import argparse
@@ -33,7 +34,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -42,8 +43,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import models
 import stage
+from bench.figures import add, begin, device_name, failures, resident, utilisation
 from decoder import Context, Decoder, Turn, compare
-from schema import write_json
+from preflight import Shape, shape_of
+from schema import BadInputError, write_json
 
 ROOT = Path(__file__).parent.parent
 SHAPES: dict[str, dict[str, Any]] = {
@@ -59,43 +62,62 @@ SHAPES: dict[str, dict[str, Any]] = {
         "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 32768,
     },
 }  # fmt: skip
+PARTS = ("cache", "concurrency", "swap", "eval")
 Table = dict[str, Any]
 Load = dict[str, Any]  # how a base is loaded
 Session = tuple[list[int], list[int]]  # ids, assistant mask
 
 
-def main(*, only: str | None, rounds: int, shape: str | None, dtype: str, episodes: int, out: Path) -> int:
-    """Run the parts that are asked for and write the table."""
+def main(
+    *,
+    only: list[str] | None,
+    weights: list[str] | None,
+    rounds: int,
+    shape: str | None,
+    dtype: str | None,
+    episodes: int,
+    out: Path,
+) -> int:
+    """Run the parts that are asked for and write the table after each."""
     import torch
 
     cuda = torch.cuda.is_available()
-    device = torch.cuda.get_device_name() if cuda else f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
-    shape = shape or ("7b" if cuda else "135m")
+    device = device_name() if cuda else f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
+    shape, dtype = shape or ("7b" if cuda else "135m"), dtype or ("fp16" if cuda else "auto")
     if cuda:
         models.check_card_here(str(ROOT / "base"), dtype)
-    figures: Table = {
-        "date": time.strftime("%Y-%m-%d"), "rounds": rounds, "shape": shape, "torch": torch.__version__,
-        "device": device,
-    }  # fmt: skip
+    chosen, failed = set(only or PARTS), []
+    figures = begin(out, {"shape": shape, "dtype": dtype, "torch": torch.__version__, "device": device})
+
+    def put(label: str, table: Table) -> None:
+        add(out, figures, label, table, rounds)
+        failed.extend(failures(table))
+        for key, value in table.items():
+            print(f"{label:18} {key:28} {value}", file=sys.stderr, flush=True)
+
     with tempfile.TemporaryDirectory(prefix="sekft-bench-") as directory:
         place = Path(directory)
-        base, adapters = write_base(place, shape, dtype) if only != "eval" else (ROOT / "base", [])
-        for load_4bit in (False, True) if cuda else (False,):
-            load: Load = {"dtype": dtype, "load_4bit": load_4bit}
-            parts: dict[str, Callable[[], Table]] = {
-                "cache": lambda: cache(models.load_model(base, **load)[0], rounds),  # noqa: B023
-                "concurrency": lambda: concurrency(models.load_model(base, **load)[0], rounds, episodes),  # noqa: B023
-                "swap": lambda: swap(base, adapters, load, rounds),  # noqa: B023
-            }
-            parts |= {} if load_4bit else {"eval": lambda: real_eval(place, rounds, episodes)}
-            for name in parts if only is None else {only} & set(parts):
-                label = f"{name}, 4-bit" if load_4bit else name
-                figures[label] = parts[name]()
-                for key, value in figures[label].items():
-                    print(f"{label:18} {key:28} {value}", file=sys.stderr, flush=True)
-    write_json(out, figures)
+        kinds = weights or (["plain", "4bit"] if cuda else ["plain"])
+        if {"cache", "concurrency", "swap"} & chosen:
+            base, adapters = write_base(place, shape, dtype)
+            form = shape_of(str(base))
+            for load_4bit in (kind == "4bit" for kind in kinds):
+                load: Load = {"dtype": dtype, "load_4bit": load_4bit}
+                of = ", 4-bit" if load_4bit else ""
+                if {"cache", "concurrency"} & chosen:
+                    model = models.load_model(base, **load)[0]
+                    if "cache" in chosen:
+                        put(f"cache{of}", cache(model, form, rounds))
+                    if "concurrency" in chosen:
+                        put(f"concurrency{of}", concurrency(model, form, rounds, episodes))
+                    del model
+                    settle()
+                if "swap" in chosen:
+                    put(f"swap{of}", swap(base, adapters, load, rounds))
+        if "eval" in chosen:
+            put("eval", real_eval(place, rounds, episodes))
     stage.report(figures)
-    return stage.DONE
+    return stage.WORLD_FAILED if failed else stage.DONE
 
 
 def model_of(shape: str, dtype: str) -> Any:
@@ -143,7 +165,7 @@ class Spent:
     """Wall and CPU seconds of a `with` block, and the peak memory above what was held when it began."""
 
     wall = cpu = 0.0
-    peak_bytes = 0
+    held = peak_bytes = 0
 
     def __enter__(self) -> Self:
         import torch
@@ -166,15 +188,29 @@ class Spent:
         self.peak_bytes = max(0, peak - self.held)
 
 
-def resident(row: str) -> int:
-    """Bytes of one row of this process's status."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in status if line.startswith(row))
+def forward_operations(shape: Shape, spans: Sequence[tuple[int, int]], sampled: int) -> float:
+    """Floating-point operations of reading ids `begin` to `end` of a context, for all spans, and of `sampled` ids.
+
+    As in preflight.flops: two for every weight, causal attention half the square, the head for sampled ids alone.
+    """
+    body = 2 * shape.linear_parameters * sum(end - begin for begin, end in spans)
+    attention = 2 * shape.layers * shape.attention * sum(end**2 - begin**2 for begin, end in spans)
+    return float(body + attention + 2 * shape.hidden * shape.vocabulary * sampled)
 
 
-def cache(model: Any, rounds: int, *, prompt: int = 600, turns: int = 8, output: int = 120) -> Table:
+def speed(rows: Sequence[Spent], sampled: int, needed: float, done: float) -> Table:
+    """Sampled tokens per second over the rounds of one way, and on a card whose peak is known MFU and HFU."""
+    seconds = statistics.median(one.wall for one in rows)
+    return {"tokens_per_second": middle([sampled / one.wall for one in rows])} | utilisation(
+        needed, done, seconds, device_name()
+    )
+
+
+def cache(
+    model: Any, shape: Shape, rounds: int, *, prompt: int = 600, turns: int = 8, output: int = 120, length: int = 20
+) -> Table:
     """A session with its cache kept over the turns, against one that is read anew at every turn."""
-    size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": output, "length": 20}
+    size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": output, "length": length}
     spent: dict[str, list[Spent]] = {"kept": [], "re-prefill": []}
     last: dict[str, list[float]] = {way: [] for way in spent}
     pairs: list[list[Session]] = []
@@ -189,7 +225,14 @@ def cache(model: Any, rounds: int, *, prompt: int = 600, turns: int = 8, output:
             last[way].append(seconds[-1])
             found.append(session)
         pairs.append(found)
-    table: Table = {way: {**costs(spent[way]), "last_turn_seconds": middle(last[way])} for way in spent}
+    ends = [prompt + turn * (output + length) + length - 1 for turn in range(turns)]  # a turn's last id is read later
+    sampled = turns * length
+    needed = forward_operations(shape, [(0, ends[-1])], sampled)
+    done = {"kept": needed, "re-prefill": forward_operations(shape, [(0, end) for end in ends], sampled)}
+    table: Table = {
+        way: {**costs(rows), "last_turn_seconds": middle(last[way]), **speed(rows, sampled, needed, done[way])}
+        for way, rows in spent.items()
+    }
     kept, anew = spent["kept"], spent["re-prefill"]
     table["times_as_fast"] = ratio([one.wall for one in anew], [one.wall for one in kept])
     table["cpu_ratio"] = ratio([one.cpu for one in anew], [one.cpu for one in kept])
@@ -199,9 +242,11 @@ def cache(model: Any, rounds: int, *, prompt: int = 600, turns: int = 8, output:
     return table
 
 
-def concurrency(model: Any, rounds: int, episodes: int, *, prompt: int = 300, turns: int = 4) -> Table:
+def concurrency(
+    model: Any, shape: Shape, rounds: int, episodes: int, *, prompt: int = 300, turns: int = 4, length: int = 24
+) -> Table:
     """Sessions one after the other and all at once, with one decoder."""
-    size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": 60, "length": 24}
+    size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": 60, "length": length}
     spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []
     decoder = Decoder(model)
@@ -214,9 +259,10 @@ def concurrency(model: Any, rounds: int, episodes: int, *, prompt: int = 300, tu
             spent[workers].append(one)
         pairs += [list(pair) for pair in zip(*sessions, strict=True)]
     table = at_once(spent, episodes)
+    sampled, end = episodes * turns * length, prompt + (turns - 1) * (60 + length) + length - 1
+    needed = forward_operations(shape, [(0, end)] * episodes, sampled)
     for workers, rows in spent.items():
-        tokens = episodes * turns * size["length"]
-        table[f"{workers} at once"]["sampled_tokens_per_second"] = middle([tokens / one.wall for one in rows])
+        table[f"{workers} at once"] |= speed(rows, sampled, needed, needed)
     return table | {"transcripts": transcripts(model, pairs)}
 
 
@@ -235,6 +281,7 @@ def costs(rows: Sequence[Spent]) -> Table:
     return {
         "seconds": middle([one.wall for one in rows]),
         "cpu_seconds": middle([one.cpu for one in rows]),
+        "held_megabytes": middle([one.held / 1e6 for one in rows]),
         "peak_megabytes_above": middle([one.peak_bytes / 1e6 for one in rows]),
     }
 
@@ -242,6 +289,17 @@ def costs(rows: Sequence[Spent]) -> Table:
 def transcripts(model: Any, pairs: Sequence[Sequence[Session]]) -> dict[str, int | float]:
     """Where the transcripts of two ways part."""
     return compare(model, [(one, other[0]) for one, other in pairs])
+
+
+def settle() -> None:
+    """Give back the memory of models that nobody uses; other processes, or other models, need it."""
+    import torch
+
+    for thread in threading.enumerate():
+        if thread.name == "decoder":  # holds its model until it has been idle for a while
+            thread.join()
+    gc.collect()
+    torch.cuda.empty_cache()
 
 
 def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table:
@@ -256,7 +314,8 @@ def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table
             models.load_model(base, adapters[(turn + 1) % len(adapters)], **load)
         swaps.append(one)
     models.release()
-    models._held = None  # its memory, before other processes load the base
+    models._held = None
+    settle()
     for turn in range(rounds):
         colds.append(cold_start(base, adapters[turn % len(adapters)], load))
     table: Table = {"swap": costs(swaps), "cold_start": costs(colds)}
@@ -291,6 +350,8 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
     for adapter in adapters:
         wrapped.save_pretrained(adapter)
         write_json(adapter / "sekft.json", {"base": str(base), "base_hash": models.model_hash(base), "trained_on": []})
+    del model, wrapped
+    settle()
     return base, adapters
 
 
@@ -303,7 +364,10 @@ def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
     from rollout import play_all, run_episode
     from taxonomy import Combination
 
-    dashdocker.preflight()
+    try:
+        dashdocker.preflight()
+    except BadInputError as error:
+        return {"failed": str(error)}
     combinations = [Combination(task, "flags", "motd", "help", "easy") for task in ("make_links", "copy_files")]
     scenarios = [templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(episodes)]
     model, tokenizer = models.load_model(ROOT / "base", dtype="fp32")
@@ -341,10 +405,13 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> float:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--only", choices=["cache", "concurrency", "swap", "eval"], help="one part (default all)")
+    parser.add_argument("--only", nargs="+", choices=PARTS, help="these parts (default all)")
+    parser.add_argument(
+        "--weights", nargs="+", choices=["plain", "4bit"], help="of the random base (default both on CUDA, else plain)"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="of each part (default %(default)s)")
     parser.add_argument("--shape", choices=sorted(SHAPES), help="of the base (default 7b on CUDA, else 135m)")
-    parser.add_argument("--dtype", choices=models.DTYPES, default="auto", help="of the weights (default auto)")
+    parser.add_argument("--dtype", choices=models.DTYPES, help="of the weights (default fp16 on CUDA, else fp32)")
     parser.add_argument("--episodes", type=int, default=8, help="at once (default %(default)s)")
     parser.add_argument(
         "--out", type=Path, default=Path(__file__).parent / "episodes.json", help="(default %(default)s)"

@@ -1,24 +1,31 @@
 """Measure sft.py's training loop side by side with TRL's SFTTrainer and transformers' Trainer.
 
-    python bench/train.py                          # everything, about 25 minutes on one core
-    python bench/train.py --only compare           # the claims alone, five rounds: about 12 minutes
-    python bench/train.py --only compare --rounds 1
+    python bench/train.py                          # on CPU everything, five rounds: half an hour on one core
+    python bench/train.py --only compare           # the claims alone: about 12 minutes
+    python bench/train.py --only fp16              # on a card, part by part into one file; then --only 4bit,
+    python bench/train.py --only length share      # then the picture
 
-Reads   nothing
-Writes  the figures as JSON where --out says (default bench/train.json), a picture beside it, a table to stderr
+Reads   nothing; the figures of earlier commands where --out has some
+Writes  the figures as JSON where --out says (default bench/train.json) after every part, a picture beside it, a table
+        to stderr
 Needs   an otherwise idle machine; matplotlib (in requirements.txt) for the picture, left out without it
 
-Each run is a process of its own on the same random base, rows, seed and order; the trainers are taken in turn, so that
-what slows the machine down slows them all. Tokens are real ones, never padding; memory is the peak above what the
-process held before training; a figure is the median over the rounds. Losses and gradient norms of all trainers must
-agree, else there is nothing to compare. On a CUDA device the base has Mistral-7B's shape, in fp16 and in 4-bit, and
-the share of the card's peak is given: MFU counts what a LoRA pass needs (forward and the gradient of the inputs; no
-gradient of frozen weights), HFU what is done, checkpointing's second forward included.
+All trainers have the same random base, rows, seed and order, and are taken in turn, so that what slows the machine down
+slows them all. Tokens are real ones, never padding; memory is the peak above what the process held before training, the
+weights for one; a figure is the median over the rounds. Losses and gradient norms of all trainers must agree, else
+there is nothing to compare. A run that fails is recorded with its reason, the rest is measured, and the exit code is 1.
+
+On CPU each run is a process of its own. On a CUDA device the base has Mistral-7B's shape, in fp16 and in 4-bit; there
+one process does all runs of a part on a base that it loads once, after a first one that is not counted, so that the
+whole bench makes the base once and loads it four times (--keep-base: made once for several commands). The share of the
+card's peak is given: MFU counts what a LoRA pass needs (forward and the gradient of the inputs; no gradient of frozen
+weights), HFU what is done, checkpointing's second forward included. The picture's points are in fp16 there.
 """
 
 import argparse
 import gc
 import json
+import math
 import os
 import random
 import shutil
@@ -27,91 +34,158 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+import models
 import preflight
 import stage
 import training
+from bench.figures import add, begin, device_name, failures, resident, utilisation
 from dataset import steps_of
-from models import load_model
-from schema import write_json
+from schema import BadInputError
 
 ROOT = Path(__file__).parent.parent
 TRAINERS = ("sekft", "trl", "trainer")
 NAMES = {"sekft": "sekft", "trl": "TRL SFTTrainer", "trainer": "transformers Trainer"}
 SHARE = 0.15  # of the tokens of a session that are the operator's
-LENGTHS, SHARES = (256, 1024, 2048), (0.05, 0.3, 1.0)
+SHARES = (0.05, 0.3, 1.0)
 SPAN = 24  # tokens of one operator turn
 AGREE = 1e-4  # relative, between losses and between gradient norms; in half precision only shown
 SMALL = {"hidden_size": 576, "intermediate_size": 1536, "num_attention_heads": 9, "num_key_value_heads": 3}
 SMALL |= {"vocab_size": 49152, "tie_word_embeddings": True}  # SmolLM2-135M but for its depth
+MISTRAL = {"max_position_embeddings": 32768, "sliding_window": None}  # 7B Instruct v0.2; the rest are the defaults
+# Of the picture, by base: lengths, tokens of a run over lengths at least, and the sessions of a run over shares.
+SWEEPS: dict[str, tuple[Sequence[int], int, Sequence[int]]] = {
+    "small": ((256, 768, 1536), 768, [512]),
+    "7b": ((512, 2048, 4096), 8192, [2048] * 4),
+}
+COMPARED = ("tokens_per_second", "cpu_seconds", "peak_bytes_above_weights")
+PARTS = ("compare", "batch2", "batch1", "fp16", "4bit", "length", "share")
 
 Table = dict[str, Any]
 
 
-def main(*, only: str | None, rounds: int, sweep_rounds: int, layers: int, out: Path, worker: str | None) -> int:
-    """Run the parts that are asked for and write the figures; with `worker`, be one run of one trainer."""
+def main(
+    *,
+    only: list[str] | None,
+    shape: str | None,
+    rounds: int,
+    sweep_rounds: int,
+    layers: int,
+    one_process: bool | None,
+    keep_base: Path | None,
+    out: Path,
+    worker: bool,
+) -> int:
+    """Run the parts that are asked for and write the figures; as `worker`, do the runs that stdin names."""
     if worker:
-        print(json.dumps(work(json.loads(worker))), flush=True)
+        for found in serve(json.load(sys.stdin)):
+            print(json.dumps(found), flush=True)
         return stage.DONE
-    import torch
-
-    on_gpu = torch.cuda.is_available()
-    figures: Table = {"date": time.strftime("%Y-%m-%d"), "rounds": rounds, "sweep_rounds": sweep_rounds}
-    figures["device"] = torch.cuda.get_device_name() if on_gpu else f"CPU, {os.environ.get('OMP_NUM_THREADS', 1)} core"
+    device = device_name()
+    shape = shape or ("small" if device == "CPU" else "7b")
+    one_process = shape == "7b" if one_process is None else one_process
+    wanted = parts(shape, only or ["compare", "length", "share"])
+    about = {
+        "device": f"CPU, {os.environ.get('OMP_NUM_THREADS', 1)} core" if device == "CPU" else device,
+        "base": f"{layers} x {SMALL['hidden_size']}, vocabulary {SMALL['vocab_size']:,}",
+        "torch": version("torch"),
+    }
+    if shape == "7b":
+        about["base"] = "Mistral-7B's shape"
+    figures = begin(out, about)
+    failed = []
     with tempfile.TemporaryDirectory() as directory:
-        base = random_base(Path(directory) / "base", None if on_gpu else {**SMALL, "num_hidden_layers": layers})
-        common = {"base": str(base), "share": SHARE, "epochs": 1, **cases(on_gpu)[0][1]}
-        if only in (None, "compare"):
-            for name, changes in cases(on_gpu):
-                figures[name] = compare(name, {**common, **changes}, rounds)
-        for what, values in (("length", LENGTHS), ("share", SHARES)):
-            if only in (None, what):
-                figures[f"by {what}"] = sweep(what, values, common, sweep_rounds)
-    write_json(out, figures)
-    picture(figures, out.with_suffix(".png"))
+        base = random_base(
+            keep_base or Path(directory) / "base", None if shape == "7b" else {**SMALL, "num_hidden_layers": layers}
+        )
+        for name, specs in wanted.items():
+            count = sweep_rounds if name.startswith("by ") else rounds
+            table = measure({label: {**spec, "base": str(base)} for label, spec in specs.items()}, count, one_process)
+            add(out, figures, name, table if name.startswith("by ") else table[name], count)
+            failed += failures(table)
+            picture(figures, out.with_suffix(".png"))
     stage.report(figures)
-    return stage.DONE
+    return stage.WORLD_FAILED if failed else stage.DONE
 
 
-def cases(on_gpu: bool) -> list[tuple[str, Table]]:
-    """What is compared: name and specification."""
+def cases(shape: str) -> dict[str, tuple[str, Table]]:
+    """What is compared on a base of this shape, by its name for --only: title and specification."""
     ragged = random.Random(0)
-    if not on_gpu:
+    if shape == "small":
         lengths = [ragged.randint(120, 400) for _ in range(8)]
         plain = {"lengths": lengths, "dtype": "fp32", "load_4bit": False, "gradient_checkpointing": False}
-        return [
-            ("batch 2, accumulation 2", {**plain, "batch": 2, "accum": 2}),
-            ("batch 1, accumulation 4", {**plain, "batch": 1, "accum": 4}),
-        ]
+        return {
+            "batch2": ("batch 2, accumulation 2", {**plain, "batch": 2, "accum": 2}),
+            "batch1": ("batch 1, accumulation 4", {**plain, "batch": 1, "accum": 4}),
+        }
     lengths = [ragged.randint(1024, 4096) for _ in range(24)]
     half = {"lengths": lengths, "dtype": "fp16", "batch": 1, "accum": 4, "gradient_checkpointing": True}
-    return [
-        ("Mistral-7B shape, fp16 LoRA", {**half, "load_4bit": False}),
-        ("Mistral-7B shape, 4-bit NF4 LoRA", {**half, "load_4bit": True}),
-    ]
+    return {
+        "fp16": ("Mistral-7B shape, fp16 LoRA", {**half, "load_4bit": False}),
+        "4bit": ("Mistral-7B shape, 4-bit NF4 LoRA", {**half, "load_4bit": True}),
+    }
+
+
+def parts(shape: str, only: Sequence[str]) -> dict[str, dict[str, Table]]:
+    """The parts that are asked for: title, and the specifications of what is measured in it by their labels.
+
+    Raises BadInputError for a case of another shape.
+    """
+    known = cases(shape)
+    if other := sorted(set(only) - {*known, "compare", "length", "share"}):
+        raise BadInputError(f"--only {' '.join(other)}: the cases of --shape {shape} are {' and '.join(known)}")
+    common = {"share": SHARE, "epochs": 1}
+    wanted = {
+        title: {title: {**common, **spec}} for key, (title, spec) in known.items() if {key, "compare"} & set(only)
+    }
+    lengths, least, sessions = SWEEPS[shape]
+    point = {**common, **next(iter(known.values()))[1], "batch": 1, "accum": 4}
+    if "length" in only:
+        wanted["by length"] = {
+            str(length): {**point, "lengths": [length] * max(1, least // length)} for length in lengths
+        }
+    if "share" in only:
+        wanted["by share"] = {str(share): {**point, "share": share, "lengths": sessions} for share in SHARES}
+    return wanted
 
 
 def random_base(directory: Path, shape: Table | None) -> Path:
-    """A base of this shape (None: Mistral-7B's, made on the GPU) with random weights and the tiny base's tokenizer."""
+    """A base of this shape (None: Mistral-7B's, in fp16) with random weights and the tiny base's tokenizer.
+
+    One that is there already is taken as it is; raises BadInputError where that is another.
+    """
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
 
+    config = MistralConfig(**MISTRAL) if shape is None else LlamaConfig(**shape)
+    if directory.exists() and any(directory.iterdir()):
+        models.check_model(directory)
+        there = type(config).from_pretrained(directory)
+        for name in (*SMALL, "num_hidden_layers"):
+            if getattr(there, name) != getattr(config, name):
+                raise BadInputError(f"{directory}: a base of another shape ({name}); name another --keep-base")
+        return directory
     torch.manual_seed(0)
-    if shape is None:
-        torch.set_default_dtype(torch.float16)
-        with torch.device("cuda"):
-            model: Any = MistralForCausalLM(MistralConfig())
-        torch.set_default_dtype(torch.float32)
-    else:
-        model = LlamaForCausalLM(LlamaConfig(**shape))
-    model.save_pretrained(directory)
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float16 if shape is None else torch.float32)
+    try:
+        with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+            model: Any = MistralForCausalLM(config) if shape is None else LlamaForCausalLM(config)
+    finally:
+        torch.set_default_dtype(before)
+    half = directory.with_name(f"{directory.name}.part")  # what is whole has its name
+    shutil.rmtree(half, ignore_errors=True)
+    model.save_pretrained(half)
     for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(ROOT / "base" / name, directory)
+        shutil.copy(ROOT / "base" / name, half)
+    half.rename(directory)
     del model
     gc.collect()
     torch.cuda.empty_cache()
@@ -121,110 +195,146 @@ def random_base(directory: Path, shape: Table | None) -> Path:
 # --- rounds --------------------------------------------------------------------------------------------------------
 
 
-def run(trainer: str, spec: Table) -> Table:
-    """One run in a process of its own; {"failed": …} where it ended badly."""
-    command = [sys.executable, __file__, "--worker", json.dumps({**spec, "trainer": trainer})]
+def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str, Table]:
+    """A table of each specification by its label, the trainers taken in turn."""
+    tables: dict[str, Table] = {}
+    order = [trainer for _ in range(rounds) for trainer in TRAINERS]
+    jobs = {label: [{**spec, "trainer": trainer} for trainer in order] for label, spec in specs.items()}
+    results = iter(run([job for some in jobs.values() for job in some])) if one_process else None
+    for label, spec in specs.items():
+        runs: dict[str, list[Table]] = {trainer: [] for trainer in TRAINERS}
+        for job in jobs[label]:
+            runs[job["trainer"]].append(next(results) if results else run([job])[0])
+        tables[label] = compare(runs, exact=spec["dtype"] == "fp32")
+        for row, values in tables[label].items():
+            print(f"{label:26} {row:18} {values}", file=sys.stderr, flush=True)
+    return tables
+
+
+def run(jobs: Sequence[Table]) -> list[Table]:
+    """A result of each job, from one process that does them in turn; {"failed": …} where there is none."""
+    command = [sys.executable, __file__, "--worker"]
     environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        return {"failed": (done.stderr.strip().splitlines() or ["no word"])[-1][:200]}
-    found: Table = json.loads(done.stdout.splitlines()[-1])
-    return found
+    done = subprocess.run(
+        command, input=json.dumps(jobs), capture_output=True, text=True, env=environment, check=False
+    )  # fmt: skip
+    found: list[Table] = [json.loads(line) for line in done.stdout.splitlines()]
+    reason = (done.stderr.strip().splitlines() or ["no word"])[-1][:200]
+    return found + [{"failed": reason}] * (len(jobs) - len(found))
 
 
-def compare(name: str, spec: Table, rounds: int) -> Table:
-    """Medians of each trainer, and ours over the others'. Raises RuntimeError where they train something else."""
-    runs: dict[str, list[Table]] = {trainer: [] for trainer in TRAINERS}
-    for _ in range(rounds):
-        for trainer in TRAINERS:
-            runs[trainer].append(run(trainer, spec))
+def compare(runs: dict[str, list[Table]], *, exact: bool) -> Table:
+    """Medians of each trainer, and ours over the others'; {"failed": …} for one that failed.
+
+    Nothing is compared where a trainer trained something else, if losses must be `exact`.
+    """
     table: Table = {}
+    sound = {trainer: found for trainer, found in runs.items() if not any("failed" in one for one in found)}
+    first = next((found[0] for found in sound.values()), {})
     for trainer, found in runs.items():
-        if failed := [one["failed"] for one in found if "failed" in one]:
-            table[trainer] = {"failed": failed[0]}
+        if trainer not in sound:
+            table[trainer] = {"failed": next(one["failed"] for one in found if "failed" in one)}
             continue
         table[trainer] = {
             key: statistics.median(one[key] for one in found) for key in found[0] if key not in ("losses", "norms")
         }
-        ours = runs["sekft"][0]
-        apart = max(
-            abs(a - b) / max(1.0, abs(b))
-            for key in ("losses", "norms")
-            for one in found
-            for a, b in zip(one[key], ours.get(key, []), strict=False)
-        )
-        table[trainer]["largest_difference_of_loss_or_norm"] = round(apart, 7)
-        if spec["dtype"] == "fp32" and apart > AGREE:
-            raise RuntimeError(f"{name}: {trainer} trains something else, losses or norms differ by {apart}")
+        distance = max((apart(one, first) for one in found), default=0.0)
+        table[trainer]["largest_difference_of_loss_or_norm"] = None if math.isinf(distance) else round(distance, 7)
+        if exact and distance > AGREE:
+            table["failed"] = f"{trainer} trains something else: losses or norms differ by {distance}"
+    if "failed" in table or "sekft" not in sound:
+        return table
     for trainer in TRAINERS[1:]:
-        if "failed" not in table[trainer] and "failed" not in table["sekft"]:
+        if trainer in sound:
             pairs = list(zip(runs["sekft"], runs[trainer], strict=True))
             table[f"sekft over {trainer}"] = {
-                "tokens_per_second": ratio(a["tokens_per_second"] / b["tokens_per_second"] for a, b in pairs),
-                "cpu_seconds": ratio(a["cpu_seconds"] / b["cpu_seconds"] for a, b in pairs),
-                "peak_bytes_above_weights": ratio(
-                    a["peak_bytes_above_weights"] / b["peak_bytes_above_weights"] for a, b in pairs
-                ),
+                key: round(statistics.median(ours[key] / other[key] for ours, other in pairs), 3)
+                for key in COMPARED
+                if all(other[key] for _, other in pairs)
             }
-    for row, values in table.items():
-        print(f"{name:26} {row:18} {values}", file=sys.stderr, flush=True)
     return table
 
 
-def ratio(values: Any) -> float:
-    """The median of the rounds' ratios."""
-    return float(round(statistics.median(values), 3))
-
-
-def sweep(what: str, values: Sequence[float], spec: Table, rounds: int) -> Table:
-    """The comparison over sequence length (at the usual label share) or label share (at 512 tokens), batch 1."""
-    table: Table = {}
-    for value in values:
-        lengths = [value] * max(1, 1024 // int(value)) if what == "length" else [512] * 2
-        changes = {"lengths": lengths, "share": spec["share"] if what == "length" else value}
-        table[str(value)] = compare(f"{what} {value}", {**spec, **changes, "batch": 1, "accum": 4}, rounds)
-    return table
+def apart(one: Table, other: Table) -> float:
+    """The largest relative difference of losses and gradient norms; infinite where one has more or is not finite."""
+    distance = 0.0
+    for key in ("losses", "norms"):
+        if len(one[key]) != len(other[key]):
+            return math.inf
+        for a, b in zip(one[key], other[key], strict=True):
+            if math.isfinite(a) and math.isfinite(b):
+                distance = max(distance, abs(a - b) / max(1.0, abs(b)))
+            elif math.isfinite(a) or math.isfinite(b):  # both overflow alike where a gradient scaler starts too high
+                return math.inf
+    return distance
 
 
 def picture(figures: Table, path: Path) -> None:
-    """CPU seconds (on a GPU: seconds) and peak memory against length and label share; nothing without matplotlib."""
-    parts = [part for part in ("by length", "by share") if part in figures]
+    """Draw the sweeps that there are into a file; nothing without matplotlib."""
+    if not {"by length", "by share"} & set(figures):
+        return
     try:
-        from matplotlib.figure import Figure
+        drawn(figures).savefig(path, dpi=110)
     except ImportError:
         print("matplotlib is not installed: no picture", file=sys.stderr)
-        return
-    if not parts:
-        return
-    figure = Figure(figsize=(9, 3.2 * len(parts)), layout="constrained")
-    axes = figure.subplots(len(parts), 2, squeeze=False)
-    for row, part in zip(axes, parts, strict=True):
-        for axis, (key, label, scale) in zip(
-            row,
-            [
-                (
-                    "seconds_per_1000_tokens",
-                    ("CPU " if "CPU" in figures["device"] else "") + "seconds per 1,000 tokens",
-                    1,
-                ),
-                ("peak_bytes_above_weights", "peak GiB above weights", 2**30),
-            ],
-            strict=True,
-        ):
+
+
+def drawn(figures: Table) -> Any:
+    """CPU seconds (on a GPU: seconds) and peak memory against length and label share, as a figure of matplotlib."""
+    from matplotlib.figure import Figure
+
+    on_cpu = figures["device"].startswith("CPU")
+    time_key, time_label = ("cpu_seconds_per_1000_tokens", "CPU seconds") if on_cpu else (
+        "seconds_per_1000_tokens", "seconds"
+    )  # fmt: skip
+    kinds = [
+        (time_key, f"{time_label} per 1,000 tokens", 1),
+        ("peak_bytes_above_weights", "peak GiB above weights", 2**30),
+    ]
+    sweeps = [part for part in ("by length", "by share") if part in figures]
+    figure = Figure(figsize=(9, 3.2 * len(sweeps)), layout="constrained")
+    axes = figure.subplots(len(sweeps), 2, squeeze=False)
+    for row, part in zip(axes, sweeps, strict=True):
+        for axis, (key, label, scale) in zip(row, kinds, strict=True):
             for trainer in TRAINERS:
-                points = [(float(x), y[trainer][key] / scale) for x, y in figures[part].items() if key in y[trainer]]
-                axis.plot(*zip(*points, strict=True), marker="o", label=NAMES[trainer])
+                points = sorted(
+                    (float(x), table[trainer][key] / scale)
+                    for x, table in figures[part].items()
+                    if key in table[trainer]
+                )
+                axis.plot([x for x, _ in points], [y for _, y in points], marker="o", label=NAMES[trainer])
             axis.set(xlabel="tokens per session" if part == "by length" else "labelled share", ylabel=label, ylim=0)
     axes[0][0].legend()
-    figure.suptitle(
-        f"Training, {figures['device']}; 12 x 576, vocabulary 49,152"
-        if "CPU" in figures["device"]
-        else f"Training, {figures['device']}, Mistral-7B shape"
-    )
-    figure.savefig(path, dpi=110)
+    figure.suptitle(f"Training, {figures['device']}; {figures['base']}")
+    return figure
 
 
 # --- one run -------------------------------------------------------------------------------------------------------
+
+
+def serve(jobs: Sequence[Table]) -> Iterator[Table]:
+    """The result of each job in turn; where there are several, on a base that is loaded once, all jobs having the same.
+
+    Then the first job's first row is trained once before, and not counted: a device's first run pays for its start.
+    """
+    import torch
+
+    several = len(jobs) > 1
+    with redirect_stdout(sys.stderr):  # trainers print there
+        if several:
+            models.hold(jobs[0]["base"], dtype=jobs[0]["dtype"], load_4bit=jobs[0]["load_4bit"])
+    for number, job in enumerate([{**jobs[0], "lengths": jobs[0]["lengths"][:1]}, *jobs] if several else jobs):
+        with redirect_stdout(sys.stderr):
+            try:
+                found = work(job)
+            except (torch.OutOfMemoryError, BadInputError) as error:
+                found = {"failed": str(error).strip().splitlines()[0][:200]}
+            models.release()
+            gc.collect()
+            torch.cuda.empty_cache()
+        if number or not several:
+            yield found
+    models._held = None
 
 
 def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:
@@ -254,19 +364,19 @@ def work(spec: Table) -> Table:
         "overfit": None,
         **spec,
     }
-    set_seed(0)
-    model, tokenizer = load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"])
+    model, tokenizer = models.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"])
     training.unpack_4bit(model)
     shape = preflight.shape_of(spec["base"])
     rows = rows_of(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
+    set_seed(0)  # after the load, which draws numbers only where it happens
     with tempfile.TemporaryDirectory() as directory:
         model = training.add_lora(model, flags)
         trainer = trainer_of(spec["trainer"], model, tokenizer, rows, Path(directory), flags)
         trainer.args.train_sampling_strategy = "sequential"  # the trainers draw random numbers at different times
-        held = Memory(model.device.type)
+        held = Memory(model)
         began, cpu = time.perf_counter(), time.process_time()
         trainer.train()
-        if model.device.type == "cuda":
+        if held.cuda:
             torch.cuda.synchronize()
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
         peak = held.peak_above()
@@ -279,30 +389,19 @@ def work(spec: Table) -> Table:
         )
         for again in (False, bool(spec["gradient_checkpointing"]))
     )  # fmt: skip
-    peak_flops = next((value for name, value in preflight.PEAK_FLOPS.items() if name in device_name(model)), None)
     log = [entry for entry in trainer.state.log_history if "loss" in entry]
     return {
         "tokens_per_second": round(tokens / seconds, 2),
-        "seconds_per_1000_tokens": round((seconds if peak_flops else cpu) / tokens * 1000, 4),
+        "seconds_per_1000_tokens": round(seconds / tokens * 1000, 4),
+        "cpu_seconds_per_1000_tokens": round(cpu / tokens * 1000, 4),
         "cpu_seconds": round(cpu, 2),
+        "held_bytes": held.before,
         "peak_bytes_above_weights": peak,
         "flops_per_second": float(f"{done / seconds:.3g}"),
-        **utilisation(needed / seconds, done / seconds, peak_flops),
+        **utilisation(needed, done, seconds, device_name()),
         "losses": [entry["loss"] for entry in log],
         "norms": [entry["grad_norm"] for entry in log],
     }
-
-
-def utilisation(needed: float, done: float, peak: float | None) -> Table:
-    """Shares of a card's peak: of what the pass needs (MFU), and of what is done, recomputation included (HFU)."""
-    return {"mfu": round(needed / peak, 4), "hfu": round(done / peak, 4)} if peak else {}
-
-
-def device_name(model: Any) -> str:
-    """The GPU's name, or `CPU`."""
-    import torch
-
-    return str(torch.cuda.get_device_name()) if model.device.type == "cuda" else "CPU"
 
 
 def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[int]]], out: Path, flags: Table) -> Any:
@@ -320,65 +419,76 @@ def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[
     if arguments["gradient_checkpointing"]:
         model.enable_input_require_grads()
     if kind == "trainer":
-        return Trainer(
-            model=model,
-            args=TrainingArguments(**arguments),
-            train_dataset=rows,
-            data_collator=DataCollatorForSeq2Seq(tokenizer),
-        )
+        settings = TrainingArguments(**arguments)
+        settings._n_gpu = min(settings.n_gpu, 1)
+        collate = DataCollatorForSeq2Seq(tokenizer)
+        return Trainer(model=model, args=settings, train_dataset=rows, data_collator=collate)
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
-    return SFTTrainer(
-        model=model,
-        args=SFTConfig(**arguments, max_length=None),
-        train_dataset=Dataset.from_list(rows),
-        processing_class=tokenizer,
-    )
+    settings = SFTConfig(**arguments, max_length=None)
+    settings._n_gpu = min(settings.n_gpu, 1)
+    # Beside a 4-bit base TRL rounds the adapter to bf16, which the gradient scaler of fp16 cannot unscale.
+    exact = [(parameter, parameter.data) for parameter in model.parameters() if parameter.requires_grad]
+    trainer = SFTTrainer(
+        model=model, args=settings, train_dataset=Dataset.from_list(rows), processing_class=tokenizer
+    )  # fmt: skip
+    for parameter, data in exact:
+        parameter.data = data
+    return trainer
 
 
 class Memory:
     """Peak memory above what was held when this was made: the allocator's on CUDA, else the process's resident set."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, model: Any) -> None:
         import torch
 
         gc.collect()
-        self.cuda = device == "cuda"
+        gc.freeze()  # train() begins with a full collection, which would walk through all that is imported
+        self.cuda = model.device.type == "cuda"
         if self.cuda:
             torch.cuda.reset_peak_memory_stats()
             self.before = torch.cuda.memory_allocated()
-        else:
-            Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
-            self.before = self.resident("VmRSS")
+            return
+        for parameter in model.parameters():
+            parameter.detach().sum()  # the file is mapped: a weight is in memory only once it has been read
+        Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+        self.before = resident("VmRSS")
 
     def peak_above(self) -> int:
         """Bytes."""
         import torch
 
-        return int(torch.cuda.max_memory_allocated() if self.cuda else self.resident("VmHWM")) - self.before
-
-    @staticmethod
-    def resident(row: str) -> int:
-        """Bytes of one row of the process's status."""
-        status = Path("/proc/self/status").read_text().splitlines()
-        return 1024 * next(int(line.split()[1]) for line in status if line.startswith(row))
+        gc.unfreeze()
+        return int(torch.cuda.max_memory_allocated() if self.cuda else resident("VmHWM")) - self.before
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--only", choices=["compare", "length", "share"], help="one part (default all)")
-    parser.add_argument("--rounds", type=int, default=5, help="of the comparison (default %(default)s)")
     parser.add_argument(
-        "--sweep-rounds",
-        type=int,
-        default=3,
-        help="of each point in the picture, which shows a shape and claims nothing (default %(default)s)",
+        "--only",
+        nargs="+",
+        choices=PARTS,
+        help="these parts: compare (all its cases), one case of it (batch2 and batch1 on CPU, fp16 and 4bit on CUDA), "
+        "length and share (the picture); default compare length share",
     )
-    parser.add_argument("--layers", type=int, default=12, help="of the base on CPU (default %(default)s)")
+    parser.add_argument("--shape", choices=sorted(SWEEPS), help="of the base (default 7b on CUDA, else small)")
+    parser.add_argument("--rounds", type=int, default=5, help="of the comparison (default %(default)s)")
+    parser.add_argument("--sweep-rounds", type=int, default=5, help="of the picture's points (default %(default)s)")
+    parser.add_argument("--layers", type=int, default=12, help="of the small base (default %(default)s)")
+    parser.add_argument(
+        "--one-process",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="do a part's runs in one process, not each in its own (default for the shape 7b)",
+    )
+    parser.add_argument(
+        "--keep-base", type=Path, default=None, help="where the random base is left for the next command (default no)"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "train.json", help="(default %(default)s)")
-    parser.add_argument("--worker", default=None, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 

@@ -1,0 +1,73 @@
+"""Keep a bench's figures in one JSON file that grows part by part, and count memory and shares of a card's peak.
+
+    from bench.figures import add, begin, failures, resident, utilisation
+
+Reads   the JSON that an earlier command left
+Writes  the same file, after every part
+Needs   nothing
+
+A file takes parts from several commands as long as they measured on the same device, base and torch.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import preflight
+from schema import BadInputError, read_json, write_json
+
+Table = dict[str, Any]
+
+
+def begin(out: Path, about: Table) -> Table:
+    """The figures at `out`, to be added to, or new ones; raises BadInputError where those were measured otherwise."""
+    if not out.exists():
+        return {**about, "measured": {}}
+    before: Table = read_json(out)
+    for name, value in about.items():
+        if before.get(name) != value:
+            raise BadInputError(f"{out}: its {name} is {before.get(name)!r}, this one {value!r}; name another --out")
+    return before
+
+
+def add(out: Path, figures: Table, part: str, table: Table, rounds: int) -> None:
+    """Put one part in place of what was there of it, and write the file."""
+    figures[part] = table
+    figures["measured"][part] = {"date": time.strftime("%Y-%m-%d"), "rounds": rounds}
+    write_json(out, figures)
+
+
+def failures(table: Any) -> list[str]:
+    """Every reason that stands under "failed", at any depth."""
+    if not isinstance(table, dict):
+        return []
+    return [
+        reason
+        for key, value in table.items()
+        for reason in ([str(value)] if key == "failed" else failures(value))
+    ]  # fmt: skip
+
+
+def utilisation(needed: float, done: float, seconds: float, device: str) -> Table:
+    """Shares of a card's peak: of the operations that are needed (MFU), and of those that are done (HFU).
+
+    What is computed again (checkpointing's second forward, a context read anew) is done and not needed. Empty where
+    the device's peak is not known.
+    """
+    peak = next((value for name, value in preflight.PEAK_FLOPS.items() if name in device), None)
+    if peak is None:
+        return {}
+    return {"mfu": float(f"{needed / seconds / peak:.3g}"), "hfu": float(f"{done / seconds / peak:.3g}")}
+
+
+def device_name() -> str:
+    """The CUDA device's name, or `CPU`."""
+    import torch
+
+    return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "CPU"
+
+
+def resident(row: str) -> int:
+    """Bytes of one row of this process's status."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in status if line.startswith(row))
