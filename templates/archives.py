@@ -113,6 +113,11 @@ def _pack_named(names: Names) -> Unit:
                 f"Use tar to collect {what} in {o}{', compressed with gzip' if zipped else ', without compression'}.",
                 f"{what} must be archived together; the result, a {kind}, is called {o}.",
                 f"Save {what} as one {kind}, in the file {o}.",
+                f"Write a {kind} of {what} to {o}.",
+                f"Build {o} out of {what}; it has to be a {kind}.",
+                f"Into a {kind} called {o} go {what}, which stay on disk as well.",
+                f"Archive {what} together as {o} (a {kind}).",
+                f"One {kind}, {o}, takes in {what} and nothing else.",
             ]
         ),
         solution=[f"tar {flags} {quote(out)} {' '.join(members)}"],
@@ -151,6 +156,13 @@ def _pack_by_extension(names: Names) -> Unit:
                 f" with {place}/.",
                 f"All files ending in .{ext} in {place} are to be archived in {o}. It is a {kind} whose entries read"
                 f" {place}/NAME.",
+                f"Save all the .{ext} files from {place} in {o}, a new {kind}, where they are called {place}/NAME.",
+                f"Write a {kind} to {o}. It holds every {place}/*.{ext} by exactly that path, {place}/ included.",
+                f"From {place} put each file whose name ends in .{ext} as {place}/NAME into {o}, a {kind}.",
+                f"Every .{ext} file that lies in {place} goes into a {kind} called {o}, where it is listed as"
+                f" {place}/NAME.",
+                f"Produce {o} with tar{' and gzip' if zipped else ', without compression'}: its members are"
+                f" {place}/NAME for each NAME in {place} that ends in .{ext}.",
             ]
         ),
         solution=[f"tar {flags} {quote(out)} {place}/*.{ext}"],
@@ -186,6 +198,14 @@ def _pack_bare_names(names: Names) -> Unit:
                 " directory part.",
                 f"Let tar change into {place} and store {what} from there in the archive {o} here.",
                 f"The files {what} lie in {place}; save them to the plain tar archive {o} as if they lay at the top.",
+                f"Store {what} from {place} in the tar archive {o}, with nothing but the file name for each member.",
+                f"Build a tar archive {o} of these files from {place}: {what}. Leave the directory out of their names.",
+                f"Out of {place} take {what} and bundle them as {o}, an uncompressed tar whose entries have no"
+                " directory in front.",
+                f"Write {what}, which are in the directory {place}, to the tar archive {o}, listed there without"
+                f" {place}/.",
+                f"No path may stand before the member names of the tar archive {o}. Fill it with {what}, taken from"
+                f" {place}.",
             ]
         ),
         solution=[f"tar -cf {quote(out)} -C {place} {inside}"],
@@ -226,6 +246,16 @@ def _pack_and_delete(names: Names) -> Unit:
                 f" remove these files from {place}.",
                 f"No .{ext} file should be left in {place}: they all go into the tar archive {o}, compressed with"
                 f" gzip, as {place}/NAME.",
+                f"Rid {place} of its .{ext} files once they are in {o}, a gzip-compressed tar archive that lists them"
+                f" as {place}/NAME.",
+                f"Transfer every .{ext} file that {place} has to the gzip-compressed tar archive {o}, with entries like"
+                f" {place}/NAME; none of these files stays on disk.",
+                f"Into {o}, a tar archive with gzip compression, go the files {place}/*.{ext}, by names that start with"
+                f" {place}/. Throw the files themselves out after that.",
+                f"Write the .{ext} files from {place} as {place}/NAME to a gzip-compressed tar archive, {o}, and drop"
+                " them from the disk.",
+                f"Every .{ext} file of {place} exists only as the member {place}/NAME of {o} in the end. Create that"
+                " archive, a gzip-compressed tar, and erase the files.",
             ]
         ),
         solution=[f"tar -czf {quote(out)} {place}/*.{ext}", f"rm {place}/*.{ext}"],
@@ -261,6 +291,15 @@ def _pack_into_directory(names: Names) -> Unit:
                 f"{place} is a folder to create, and {o} a plain tar archive to put there; its members are {first} and"
                 f" {second}.",
                 f"Run mkdir for {place} and save {first} together with {second} in the tar file {o}.",
+                f"Set up {place}, a new directory. Write {first} and {second} to {o} there, a tar archive without"
+                " compression.",
+                f"Build the tar archive {o} out of {first} and {second}, after making its directory {place}.",
+                f"Gather {first} and {second} in an uncompressed tar archive, {o}; its directory {place} is new and has"
+                " to be made.",
+                f"For the tar archive {o} a directory is missing, {place}. Add it and then collect {first} and {second}"
+                " in that archive.",
+                f"No directory {place} exists so far: set it up, and bundle {first} and {second} in it as {o}, a plain"
+                " tar archive.",
             ]
         ),
         solution=[f"mkdir {place}", f"tar -cf {quote(out)} {first} {second}"],
@@ -302,6 +341,11 @@ def _unpack_into(names: Names) -> Unit:
                 f"Use tar to take all members out of {p} and leave them in {where} {place}.",
                 f"The members of the {kind} {p} are wanted as files in {where} {place}.",
                 f"{'Use' if exists else 'Create'} the folder {place} for everything that is inside the {kind} {p}.",
+                f"Expand {p}, which is a {kind}, with {where} {place} as the target.",
+                f"Restore in {where} {place} all that is packed in {p}, a {kind}.",
+                f"Write to {where} {place} the files that the {kind} {p} is made of.",
+                f"Into {where} {place} go all files of the {kind} {p}, unpacked.",
+                f"Every file in {p} comes out of that {kind} and into {where} {place}.",
             ]
         ),
         solution=[*([] if exists else [f"mkdir {place}"]), f"tar -x{z}f {quote(path)} -C {place}"],
@@ -342,6 +386,16 @@ def _unpack_here(names: Names) -> Unit:
                 f" {place}{'; then remove the archive file' if delete else ''}.",
                 f"{'First extract' if delete else 'Extract'} the members of the {kind} {p} here, at"
                 f" home{'; second, delete it' if delete else ''}.",
+                f"Restore the directory {place} from the {kind} {p} here at"
+                f" home{', then throw the archive out' if delete else ''}.",
+                f"Open {p}, a {kind}, and write its files to the home directory, as"
+                f" {place}/NAME{'; drop the archive afterwards' if delete else ''}.",
+                f"Into the home directory goes all that {p} holds, a {kind} of the directory"
+                f" {place}{'; the archive is then deleted' if delete else ''}.",
+                f"Create {place} in the home directory by expanding the {kind}"
+                f" {p}{', and erase the archive once that is done' if delete else ', which stays'}.",
+                f"All members of {p}, which is a {kind}, come out right here at"
+                f" home{'. Delete the archive then' if delete else ''}.",
             ]
         ),
         solution=[f"tar -x{z}f {quote(path)}", *([f"rm {quote(path)}"] if delete else [])],
@@ -374,6 +428,11 @@ def _unpack_one(names: Names) -> Unit:
                 f"In the directory {place}, restore {wanted} from the {kind} {p}, nothing else.",
                 f"Use tar to unpack one file of the {kind} {p}: {wanted}, to the directory {place}.",
                 f"The directory {place} needs {wanted}, which is a member of {p}, a {kind}; do not unpack the rest.",
+                f"Restore {wanted}, one member of the {kind} {p}, in {place}; unpack no other.",
+                f"Copy {wanted}, just this one file, to the directory {place}; it is packed in {p}, a {kind}.",
+                f"Into {place} goes {wanted} from {p} ({kind}). All the other members remain in the archive only.",
+                f"Pick {wanted} from all that the {kind} {p} holds and write that file alone to {place}.",
+                f"Nothing but {wanted} is to come out of {p}, a {kind}: expand that member into {place}.",
             ]
         ),
         solution=[f"tar -x{z}f {quote(path)} -C {place} {wanted}"],
@@ -406,6 +465,12 @@ def _member_to_file(names: Names) -> Unit:
                 f"Take {wanted} from the {kind} {p} but call it {o}; no file {wanted} should be left here.",
                 f"The text of {wanted}, packed in {p} ({kind}), has to be in the new file {o}.",
                 f"Let tar print {wanted} from {p} and store what it prints in {o}.",
+                f"Write to {o} what is in {wanted}, a member of the {kind} {p}.",
+                f"Copy {wanted}, which the {kind} {p} holds, to a file by another name, {o}; nothing else is"
+                " extracted.",
+                f"To {o} goes what {wanted} says, which you read from the {kind} {p} without unpacking anything.",
+                f"Send the plain text of {wanted}, one of the files in {p} ({kind}), to {o}.",
+                f"What does {wanted} say in the {kind} {p}? Save its text as {o}.",
             ]
         ),
         solution=[f"tar -x{z}Of {quote(path)} {wanted} > {quote(out)}"],
@@ -441,6 +506,14 @@ def _list_members(names: Names) -> Unit:
                 f" {place}.",
                 f"Could you list the {kind} {p}, sort the names, save them as {o}, and then unpack the archive to the"
                 f" folder {place}?",
+                f"Record the member names of the {kind} {p} in {o}, in sorted order and one on each line; also expand"
+                f" the archive into {place}.",
+                f"Sort into {o} the names of all members of {p} ({kind}). Then extract the members themselves into"
+                f" {place}.",
+                f"Into {place} go all files of the {kind} {p}, while their sorted names go to {o}.",
+                f"Unpack the {kind} {p} below {place} and leave an alphabetical list of its member names in {o}.",
+                f"For the {kind} {p}, create {o}: the names of all its files in sorted order. The files themselves are"
+                f" extracted to {place}.",
             ]
         ),
         solution=[f"tar -t{z}f {a} | sort > {quote(out)}", f"tar -x{z}f {a} -C {place}"],
@@ -471,6 +544,11 @@ def _unzip(names: Names) -> Unit:
                 f"In the directory {place}, extract all members of the zip file {shown(path)}.",
                 f"Take the files out of {shown(path)}, which is a zip archive, and leave them in {place}.",
                 f"The members of the zip archive {shown(path)} are wanted as files in the folder {place}.",
+                f"Restore all files of the zip archive {shown(path)} in {place}.",
+                f"Write every member of {shown(path)}, which is a zip file, to the directory {place}.",
+                f"Into {place} goes all that is packed in the zip file {shown(path)}.",
+                f"Open the zip archive {shown(path)} and put what it holds in {place}.",
+                f"Every file of the zip archive {shown(path)} comes out into the folder {place}.",
             ]
         ),
         solution=[names.pick([f"unzip -q {quote(path)} -d {place}", f"unzip -q -d {place} {quote(path)}"])],

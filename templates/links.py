@@ -38,6 +38,11 @@ def _link_beside(names: Names) -> Unit:
                 f"Add a soft link {name}, pointing to {t}.",
                 f"A symlink {name} is wanted, with {t} as its target.",
                 f"Under the name {name}, set up a symbolic link to {t}.",
+                f"Place a symlink called {name} here; its target is {t}.",
+                f"Set {name} up as a symlink that leads to {t}.",
+                f"For {t} build a symbolic link by the name of {name}.",
+                f"Start a new symlink, {name}, whose text is {t}.",
+                f"The file {t} gets a symlink, {name}, that leads to it.",
             ]
         ),
         solution=[f"ln -s {shlex.quote(target)} {name}"],
@@ -67,6 +72,11 @@ def _link_upwards(names: Names) -> Unit:
                 f"Add a soft link {name} to the folder {place}, with ../{target} as its target.",
                 f"The folder {place} lacks a symlink {name}; its target has to be ../{target}.",
                 f"Under the name {place}/{name}, set up a symbolic link with the text ../{target}.",
+                f"Set up a symlink in {place}: name {name}, target ../{target}.",
+                f"Place the symlink {name} in {place} and let it lead to ../{target}.",
+                f"Into {place} goes a symlink called {name} whose text is ../{target}.",
+                f"With ../{target} as its text, build the symlink {place}/{name}.",
+                f"The directory {place} gets a symlink {name} that leads one level up, to ../{target}.",
             ]
         ),
         solution=[f"ln -s ../{target} {place}/{name}"],
@@ -99,6 +109,13 @@ def _absolute_link(names: Names) -> Unit:
                 f"Add a soft link {name} to {where}, pointing to the full path {HOME}/{target}.",
                 f"In {where}, the link {name} has to be symbolic and to point at {HOME}/{target}.",
                 f"Under the name {place}/{name}, set up a symbolic link whose text is {HOME}/{target}{first}.",
+                f"Set up {name} in {where}: a symlink with the absolute path {HOME}/{target} as its text.",
+                f"Place a symlink called {name} in {where}, one that leads to {HOME}/{target}.",
+                f"From {where} let a symlink {name} lead to {HOME}/{target}, the path in full.",
+                f"Build the symlink {place}/{name}{' and its directory' if made else ''}; spell its target out in full,"
+                f" {HOME}/{target}.",
+                f"The full path {HOME}/{target} is what the new symlink {place}/{name} refers"
+                f" to{'; its directory is new, too' if made else ''}.",
             ]
         ),
         solution=[*([f"mkdir {place}"] if made else []), f"ln -s {HOME}/{target} {place}/{name}"],
@@ -137,6 +154,15 @@ def _link_for_each(names: Names) -> Unit:
                 f"Add soft links to {links}: for all of {place}/*.{ext}, under their own names, with targets of the"
                 f" form ../{place}/NAME.",
                 f"In {links}, set up symlinks named like the .{ext} files in {place}; they read ../{place}/NAME.",
+                f"Provide one symlink per .{ext} file of {place} in the directory {links}: NAME reads ../{place}/NAME.",
+                f"Set up in {links}, for each .{ext} file that {place} has, a symlink with its name that reads"
+                f" ../{place}/NAME.",
+                f"Every {place}/NAME.{ext} gets a symlink in {links} that is named like it and refers to"
+                f" ../{place}/NAME.{ext}.",
+                f"From {links} let a symlink NAME lead to ../{place}/NAME, one for each file in {place} with the"
+                f" extension .{ext}.",
+                f"Go through the .{ext} files in {place} and create {links}/NAME for each one, a symlink that reads"
+                f" ../{place}/NAME.",
             ]
         ),
         solution=[
@@ -179,6 +205,12 @@ def _two_links(names: Names) -> Unit:
                 f"Add two soft links: {new} points to {first}, {old} points to {second}.",
                 f"The folders {first} and {second} need symlinks, {new} for the former and {old} for the latter.",
                 f"Set up {new} as a symbolic link to {first}, likewise {old} as one to {second}.",
+                f"Set up one symlink from {new} to {first} and another from {old} to {second}.",
+                f"Place two symlinks here, {new} and {old}; {new} leads to {first}, {old} to {second}.",
+                f"For the directory {first} build the symlink {new}, for the directory {second} the symlink {old}.",
+                f"Start two symbolic links. The one called {new} has {first} as its target, the one called {old} has"
+                f" {second}.",
+                f"Both {first} and {second} get a symlink: {new} leads to the former, {old} to the latter.",
             ]
         ),
         solution=[f"ln -s {first} {new}", f"ln -s {second} {old}"],
@@ -211,6 +243,13 @@ def _move_and_link(names: Names) -> Unit:
                 " its old place.",
                 f"{path} has to be moved to {place}, and replaced by a soft link to {place}/{path}.",
                 f"Use mv to put {path} in {place}, then ln -s so that {path} still leads to {place}/{path}.",
+                f"Carry {path} over to {place}; then set up a symlink in its old place, called {path} too, to"
+                f" {place}/{path}.",
+                f"Transfer {path} to the directory {place} and leave a symlink that reads {place}/{path} where it was.",
+                f"Into {place} goes the file {path}. Its old name becomes a symlink that refers to {place}/{path}.",
+                f"Replace {path} by a symlink to {place}/{path}, after shifting the file itself there.",
+                f"Shift {path} into {place}, but let the old name still lead to it, as a symlink that reads"
+                f" {place}/{path}.",
             ]
         ),
         solution=[f"mv {path} {place}/", f"ln -s {place}/{path} {path}"],
@@ -244,6 +283,11 @@ def _wrong_link(names: Names) -> Unit:
                 f"Let the link {name}, which {state}, point to {right}.",
                 f"Fix {name}: the symlink has to have the target {right}.",
                 f"Replace the symbolic link {name} by one of the same name that leads to {right}.",
+                f"Turn the symlink {name} towards {right}: at present it {state}.",
+                f"Set a new target for the symlink {name}, which {state} now: {right}.",
+                f"Erase the symlink {name}, which {state}, and set up one to {right} in its place.",
+                f"To {right}, and nowhere else, the symlink {name} has to lead; now it {state}.",
+                f"The symlink {name}, which {state}, gets {right} as its new target.",
             ]
         ),
         solution=names.pick(
@@ -281,6 +325,11 @@ def _directory_link(names: Names) -> Unit:
                 f"Let {name}, a symbolic link, point at the folder {new} in place of {old}.",
                 f"{new} has to be the target of the symbolic link {name}; now it is {old}.",
                 f"Replace the symlink {name} so that it reads {new}.",
+                f"Turn the symlink {name} away from {old} and towards {new}, which is a directory, too.",
+                f"Set {new} as the target of {name}, a symlink that reads {old} so far.",
+                f"From {old} redirect the symlink {name} to {new}.",
+                f"Erase the symlink {name}, which leads to the directory {old}, and set up one to {new} by that name.",
+                f"Not {old} but {new} is the directory that the symlink {name} has to lead to.",
             ]
         ),
         solution=names.pick(
@@ -315,6 +364,12 @@ def _swapped_links(names: Names) -> Unit:
                 f"Redirect the symlink {one} to {first} and the symlink {two} to {second}.",
                 f"{one} and {two} are symlinks with each other's target; let {one} read {first}, {two} {second}.",
                 f"Replace both symlinks, {one} by one to {first} and {two} by one to {second}.",
+                f"Turn two symlinks around: {one} refers to {first} from now on, and {two} to {second}.",
+                f"Set {first} as the target of {one} and {second} as the target of {two}; both are symlinks.",
+                f"Now the symlink {one} leads to {second}, but {two} to {first}; let it be the other way round.",
+                f"Mend the symlinks {one} and {two}: the former has to refer to {first}, the latter to {second}.",
+                f"Both symlinks, {one} and {two}, are wrong. Rewrite them: {one} to read {first}, {two} to read"
+                f" {second}.",
             ]
         ),
         solution=[f"ln -sfn {first} {one}", f"ln -sfn {second} {two}"],
@@ -350,6 +405,12 @@ def _moved_targets(names: Names) -> Unit:
                 f"Let the symbolic links in {place} have their old names and point at ../{new}/NAME, no longer at"
                 f" ../{old}/NAME.",
                 f"Replace each link {place}/NAME by a symlink that reads ../{new}/NAME.",
+                f"Rewrite the targets of all symlinks in {place}: ../{new}/ replaces ../{old}/, with the same file"
+                " names behind it.",
+                f"Turn all symlinks in {place} from ../{old} to ../{new}, where files of the same names lie.",
+                f"For each symlink NAME in {place}, set the target ../{new}/NAME.",
+                f"Into ../{new}, not ../{old}, the symlinks of {place} have to lead, NAME to ../{new}/NAME.",
+                f"No symlink in {place} may lead into ../{old} any longer. Let a link NAME read ../{new}/NAME.",
             ]
         ),
         solution=names.pick(
@@ -393,6 +454,12 @@ def _remove_dangling(names: Names) -> Unit:
                 f"Use rm on {listed(bad)}, then ln -sfn to make {two} a link to {good}.",
                 f"Of the broken links, {listed(bad)} are to be removed and {two} is to get {good} as its target.",
                 f"Erase the links {listed(bad)}, but redirect {two}, which has to lead to {good}.",
+                f"Throw out the symlinks {listed(bad)}, since they lead nowhere, and set the symlink {two} to {good}.",
+                f"Drop {listed(bad)}, two broken symlinks; turn a third one, {two}, to {good} instead.",
+                f"Of three broken symlinks only {two} survives, with {good} as its text. Delete {listed(bad)}.",
+                f"To {good} the symlink {two} has to lead; as for the broken links {listed(bad)}, delete them.",
+                f"Both {listed(bad)} are broken symlinks to delete, while {two} is one to repair: it has to read"
+                f" {good}.",
             ]
         ),
         solution=[f"rm {' '.join(bad)}", f"ln -sfn {good} {two}"],

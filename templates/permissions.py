@@ -59,6 +59,11 @@ def _mode_of_file(names: Names) -> Unit:
                 f"We need mode {mode:o} on the file {s}.",
                 f"Let {s} have {mode:o} as its octal mode.",
                 f"Octal mode {mode:o} is wanted for {s}.",
+                f"Turn the permissions of {s} into {mode:o}.",
+                f"Chmod {s} to {mode:o}.",
+                f"Assign the permission bits {mode:o} to {s}.",
+                f"On {s} set permissions {mode:o}, in octal.",
+                f"For the file {s} the right mode is {mode:o}; set that.",
             ]
         ),
         solution=[f"chmod {mode:o} {quote(path)}"],
@@ -91,6 +96,11 @@ def _mode_in_words(names: Names) -> Unit:
                 f"We need {s} {words}. All other permission bits stay as they are.",
                 f"Leave the mode of {s} as it is, but let it be {words}.",
                 f"By a single chmod {s} is to become {words}; do not alter anything else about its permissions.",
+                f"Turn {s} into a file {words}, but alter none of its other bits.",
+                f"Adjust {s} to become {words}; every other bit of its mode remains what it was.",
+                f"Render {s} {words}, with nothing else changed in its mode.",
+                f"Of the mode of {s} alter only this: the file becomes {words}.",
+                f"The file {s} is to be {words}. Set its mode accordingly, with all the other bits as before.",
             ]
         ),
         solution=[f"chmod {change} {quote(path)}"],
@@ -124,6 +134,11 @@ def _modes_by_extension(names: Names) -> Unit:
                 f"We need mode {mode:o} on {place}/*.{ext}.",
                 f"Only what is called *.{ext} in {place} gets a new mode: {mode:o}.",
                 f"Let all the .{ext} files in {place} have {mode:o} as their octal mode.",
+                f"Assign mode {mode:o} to every file in {place} whose name ends in .{ext}, and to no other.",
+                f"Chmod all .{ext} files of {place} to {mode:o} and leave the rest untouched.",
+                f"For the files {place}/*.{ext} set the permission bits {mode:o}.",
+                f"Go through {place} and set the mode of what ends in .{ext} to {mode:o}.",
+                f"Any .{ext} file in {place} becomes {mode:o}. The mode of everything else remains.",
             ]
         ),
         solution=[f"chmod {mode:o} {place}/*.{ext}"],
@@ -156,6 +171,12 @@ def _private_directory(names: Names) -> Unit:
                 f"Use chmod twice: {inner:o} for {place}/*, {outer:o} for {place}.",
                 f"Let the directory {place} have {outer:o} as its mode, its files {inner:o}.",
                 f"Protect {place}: its files become {inner:o}, and the directory becomes {outer:o}.",
+                f"Chmod what lies in {place} to {inner:o} and {place} as a directory to {outer:o}.",
+                f"Assign {outer:o} to the directory {place}, and {inner:o} to every file directly in it.",
+                f"On {place} itself set mode {outer:o}, on its files mode {inner:o}.",
+                f"Turn the permissions of all files in {place} into {inner:o}; those of the directory become"
+                f" {outer:o}.",
+                f"Every file of {place} becomes {inner:o}, and {place} gets other permissions, too: {outer:o}.",
             ]
         ),
         solution=[f"chmod {inner:o} {place}/*", f"chmod {outer:o} {place}"],
@@ -199,6 +220,16 @@ def _tree_by_type(names: Names) -> Unit:
                 f" itself, {for_directories:o}.",
                 f"Recursively below and including {place}, directories are to have mode {for_directories:o} and"
                 f" files mode {for_files:o}.",
+                f"Chmod the tree {place} by type: every file to {for_files:o}, every directory, {place} as well, to"
+                f" {for_directories:o}.",
+                f"Assign {for_files:o} to the files at all levels of {place}, {for_directories:o} to its directories"
+                f" and to {place} itself.",
+                f"On all directories from {place} downwards set {for_directories:o}; on the files in them set"
+                f" {for_files:o}.",
+                f"Turn the mode of each directory in the tree {place}, the top included, into {for_directories:o} and"
+                f" that of each file into {for_files:o}.",
+                f"Any file of {place} and its subdirectories becomes {for_files:o}. {place} and every directory below"
+                f" it become {for_directories:o}.",
             ]
         ),
         solution=[
@@ -236,6 +267,11 @@ def _two_modes(names: Names) -> Unit:
                 f"Two files need other permissions: {one:o} for {a}, {two:o} for {b}.",
                 f"Let {a} have octal mode {one:o}, {b} octal mode {two:o}.",
                 f"Use chmod on {a} with {one:o}, then on {b} with {two:o}.",
+                f"Chmod {a} to {one:o}; do the same with {b}, but to {two:o}.",
+                f"Assign mode {one:o} to the file {a}, and to the file {b} mode {two:o}.",
+                f"On {a} set the permission bits {one:o}, on {b} set {two:o}.",
+                f"Turn the permissions of two files, {a} and {b}, into {one:o} and {two:o} respectively.",
+                f"For {a} the right mode is {one:o}, for {b} it is {two:o}. Set both.",
             ]
         ),
         solution=[f"chmod {one:o} {quote(first)}", f"chmod {two:o} {quote(second)}"],
@@ -273,6 +309,13 @@ def _modes_by_mode(names: Names) -> Unit:
                 " others.",
                 f"Where a file in the tree {place} has octal mode {wrong:o}, set it to {right:o}.",
                 f"If a file below {place} is {wrong:o}, make it {right:o}; if not, leave it.",
+                f"Search the tree {place} for files of mode {wrong:o} and turn that mode into {right:o}.",
+                f"Chmod to {right:o} each file anywhere under {place} that has the permission bits {wrong:o}.",
+                f"In {place} and the directories below it, turn mode {wrong:o} on files into {right:o}; touch no other"
+                " mode.",
+                f"No file in the tree {place} may still have mode {wrong:o}; where one does, set {right:o}.",
+                f"Which files below {place} have permissions {wrong:o}? Set the mode of those, and only those, to"
+                f" {right:o}.",
             ]
         ),
         solution=[f"find {place} -type f -perm {wrong:o} -exec chmod {right:o} {{}} +"],

@@ -54,6 +54,11 @@ def _compress(names: Names) -> Unit:
                 f"Make {shown(path + '.gz')} out of {p} with gzip; the uncompressed file is not kept.",
                 f"{shown(path + '.gz')} must take the place of {p}, which is to be compressed by gzip.",
                 f"Store {p} in gzip form as {shown(path + '.gz')} and do not keep the uncompressed file.",
+                f"Turn {p} into {shown(path + '.gz')} by gzip, without leaving the plain file behind.",
+                f"Shrink {p} with gzip: {shown(path + '.gz')} is there afterwards and {p} is not.",
+                f"From {p} make {shown(path + '.gz')} with gzip, then drop {p}.",
+                f"Convert {p} to gzip format as {shown(path + '.gz')}; no plain copy of it remains.",
+                f"Nothing but the gzip file {shown(path + '.gz')} remains of {p}: compress it.",
             ]
         ),
         solution=[f"gzip {quote(path)}"],
@@ -87,6 +92,11 @@ def _compress_copy(names: Names) -> Unit:
                 f"Keep {p} as it is and create {o}, the same data compressed by gzip.",
                 f"A gzip file {o} with the text of {p} is wanted, and {p} remains.",
                 f"{p} must be compressed by gzip to another file, {o}, and stay there itself.",
+                f"Put {p}, compressed with gzip, in {o}, and leave the uncompressed {p} untouched.",
+                f"Send {p} as gzip data to {o}; do not delete {p} for that.",
+                f"Make a second form of {p}, a gzip file called {o}. The plain one is still there afterwards.",
+                f"Duplicate {p} as {o} in gzip format, so that both exist.",
+                f"Both {p} and {o} are to exist in the end: produce {o}, the gzip form of {p}.",
             ]
         ),
         solution=[names.pick([f"gzip -c {quote(path)} > {quote(out)}", f"gzip < {quote(path)} > {quote(out)}"])],
@@ -119,6 +129,13 @@ def _compress_each(names: Names) -> Unit:
                 f"The files of {place} with the extension .{ext} take too much room: use gzip on all of them, one .gz"
                 " per file.",
                 f"{place} should have a NAME.{ext}.gz in place of every NAME.{ext}; gzip makes them.",
+                f"Turn every .{ext} file in {place} into a .{ext}.gz with gzip, one file at a time; nothing happens to"
+                " the rest.",
+                f"Go through {place} and gzip what ends in .{ext}; each such file is replaced by NAME.{ext}.gz, the"
+                " rest is left alone.",
+                f"Each .{ext} file of {place} shrinks to a gzip file NAME.{ext}.gz, without its plain form being left.",
+                f"Shrink the .{ext} files in the folder {place} separately with gzip, NAME.{ext} to NAME.{ext}.gz.",
+                f"No plain .{ext} file remains in {place}: gzip makes NAME.{ext}.gz out of each one.",
             ]
         ),
         solution=[names.pick([f"gzip {place}/*.{ext}", f'for f in {place}/*.{ext}; do gzip "$f"; done'])],
@@ -166,6 +183,11 @@ def _decompress(names: Names) -> Unit:
                 f"{p} must take the place of {c}, which is to be uncompressed.",
                 f"Unpack the compressed file {c} to {p}, leaving no {ext} file behind.",
                 f"Undo the compression of {c}, so that just {p} is left.",
+                f"Restore {p} from {c} and drop the compressed file.",
+                f"Unpack {c}; in its stead there is {p} afterwards.",
+                f"From {c} recover the plain file {p}; {c} is gone afterwards.",
+                f"In place of {c} there is to be what it was made from, {p}.",
+                f"Open up the compressed file {c} as {p} and throw {c} out.",
             ]
         ),
         solution=[f"{undo} {quote(path + ext)}"],
@@ -199,6 +221,11 @@ def _decompress_copy(names: Names) -> Unit:
                 f"Leave {c} as it is and create {o} with the same text, uncompressed.",
                 f"The compressed file {c} has some text that is wanted in {o}; {c} remains.",
                 f"{c} must be decompressed to another file, {o}, and stay there itself.",
+                f"Send the uncompressed text of {c} to {o}, while {c} stays packed.",
+                f"Expand a copy of {c} into {o}; leave {c} compressed.",
+                f"To {o} goes the plain text of {c}, and {c} remains on disk.",
+                f"Read {c}, decompress it on the way, and put what comes out in {o}; nothing happens to {c}.",
+                f"What text is packed in {c}? Put it in {o} and let {c} remain compressed.",
             ]
         ),
         solution=[f"{show} {quote(path + ext)} > {quote(out)}"],
@@ -228,6 +255,11 @@ def _decompress_each(names: Names) -> Unit:
                 f"In the directory {place}, decompress all that was packed with gzip; no .gz file should be left.",
                 f"Use gunzip on all compressed files in {place}, which all end in .gz.",
                 f"{place} should have each NAME in place of NAME.gz: decompress them all.",
+                f"Turn the .gz files of {place} back into plain ones that lack the ending .gz.",
+                f"Restore in {place} each NAME from its NAME.gz, and drop every NAME.gz.",
+                f"From every NAME.gz in {place} recover NAME; no compressed file remains there.",
+                f"Undo the gzip compression of all files in {place}, so that NAME.gz gives way to NAME.",
+                f"No .gz file stays in {place}: gunzip turns NAME.gz into NAME.",
             ]
         ),
         solution=[names.pick([f"gunzip {place}/*.gz", f'for f in {place}/*.gz; do gunzip "$f"; done'])],
@@ -263,6 +295,11 @@ def _search_packed(names: Names) -> Unit:
                 f"The lines with {word} inside {p}, a gzip file, belong in {o}; nothing else gets unpacked.",
                 f"{p} is compressed: print it with zcat, keep the lines that contain {word}, and save them as {o}.",
                 f"Create {o} from the compressed {p}, with just the lines in which {word} occurs.",
+                f"Write to {o} every line with {word} from the gzip file {p}, which stays compressed.",
+                f"Find {word} in {p}, which is a gzip file; the lines it is in go to {o}.",
+                f"Collect all lines with {word} from {p}, a file in gzip format, in the new file {o}.",
+                f"Every line of the gzip file {p} that mentions {word} goes to {o}; {p} is not unpacked.",
+                f"Where does {word} occur in the gzip-compressed {p}? Put those lines, whole, in {o}.",
             ]
         ),
         solution=[f"zcat {quote(path)} | grep {word} > {quote(out)}"],
