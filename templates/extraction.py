@@ -44,6 +44,14 @@ def lines_with_word(names: Names) -> Unit:
             f"Of the file {shown(source)}, lines that {kind} {word} should be copied to {shown(out)}; leave out the "
             "rest.",
             f"Search {shown(source)} for the word {word} and save all lines that {kind} it to {shown(out)}.",
+            f"Extract from {shown(source)} just those lines which {kind} {word}; record them, in order, in "
+            f"{shown(out)}.",
+            f"Read {shown(source)} and send the lines in it that {kind} {word} to {shown(out)}; their order does not "
+            "change.",
+            f"Into {shown(out)}, in order, go lines from {shown(source)}, but only such as {kind} {word}.",
+            f"Some lines in {shown(source)} {kind} {word}. Copy these, and no others, to {shown(out)}.",
+            f"Write to {shown(out)} what lines {shown(source)} has which {kind} {word}, and leave {shown(source)} "
+            "unchanged.",
         ],
         solution=[solution],
     )
@@ -83,6 +91,15 @@ def lines_by_edge(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Go through {shown(source)} line by line; a line that {where}s with {word} is to be stored in "
             f"{shown(out)}.",
+            f"Collect the lines in {shown(source)} that have {word} at the {where}, and record them in {shown(out)} as "
+            "they come.",
+            f"Into {shown(out)} goes each line out of {shown(source)} with {word} at its {where}; a {word} elsewhere "
+            "in a line does not count.",
+            f"Pick out every line in {shown(source)} with {word} at its very {where}. Write these to {shown(out)} in "
+            "the order they have.",
+            f"Each line that {where}s with {word} is copied out of {shown(source)} to {shown(out)}, and nothing else "
+            "is.",
+            f"At the {where} of some lines in {shown(source)} there is {word}; save these lines alone to {shown(out)}.",
         ],
         solution=[f"grep '{pattern}' {quote(source)} > {quote(out)}"],
     )
@@ -116,6 +133,16 @@ def lines_any_case(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Lines in {shown(source)} that have {word} in them, capitals or not, are to be saved to {shown(out)} in "
             "the same order.",
+            f"Extract from {shown(source)} all lines that say {word}, no matter how it is capitalised, and put them "
+            f"into {shown(out)}.",
+            f"Without regard to capitals, pick the lines with {word} out of {shown(source)}. Record them, in order, in "
+            f"{shown(out)}.",
+            f"Find {word} in {shown(source)}, whether in capitals or small letters; print every line that has it to "
+            f"{shown(out)}.",
+            f"Treat capital and small letters as the same: copy what lines in {shown(source)} mention {word} to "
+            f"{shown(out)}.",
+            f"Every line in {shown(source)} that mentions {word}, in capitals, small letters or a mix, is written to "
+            f"{shown(out)}, in the old order.",
         ],
         solution=[f"grep -i {word} {quote(source)} > {quote(out)}"],
     )
@@ -151,6 +178,16 @@ def lines_numbered(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Lines of {shown(source)} that have the word {word} belong in {shown(out)}; each begins with its "
             "position (1 for the top line) and a colon.",
+            f"Extract every line with {word} from {shown(source)} and record it in {shown(out)} after its line number "
+            "and a colon, like 7:text.",
+            f"Number the lines of {shown(source)}, but write only those with the word {word} to {shown(out)}, each "
+            "like 2:text.",
+            f"Write what lines of {shown(source)} mention {word} to {shown(out)}; before each line come its line "
+            "number and a colon.",
+            f"Look {word} up in {shown(source)}. For each hit, {shown(out)} gets one line: the line number, a colon, "
+            "then the whole line as it is.",
+            f"At which lines of {shown(source)} is there the word {word}? Copy these to {shown(out)}, every one after "
+            "its line number and a colon.",
         ],
         solution=[f"grep -n {word} {quote(source)} > {quote(out)}"],
     )
@@ -187,6 +224,16 @@ def lines_of_several(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Lines with the word {word} are to be collected from the .log files of directory {home} and saved, "
             f"without names of files, as {shown(out)}.",
+            f"Extract all lines that say {word} from the .log files in {home}, go by file name, and put the bare lines "
+            f"into {shown(out)}.",
+            f"To {shown(out)}, print any line with {word} out of {home}/*.log, file by file in name order, without a "
+            "file name before it.",
+            f"From each .log file in the folder {home}, by name, pick the lines that mention {word}. Write them alone "
+            f"to {shown(out)}.",
+            f"Read the .log files in {home} one at a time, in alphabetical order; what lines contain {word} are copied "
+            f"to {shown(out)} as they are.",
+            f"Search {home}/*.log for {word} and save each line that has it to {shown(out)}: files in order of name, "
+            "no names printed.",
         ],
         solution=[
             names.pick(
@@ -229,6 +276,16 @@ def lines_with_either(names: Names) -> Unit:
             f"result as {shown(out)}.",
             f"Lines of {shown(source)} that contain the word {first} or the word {second} should be copied to "
             f"{shown(out)}.",
+            f"Gather what lines in {shown(source)} mention {first} or {second}, and record them, in order, in "
+            f"{shown(out)}.",
+            f"Two words count in {shown(source)}, {first} and {second}: write every line with one of them, or both, to "
+            f"{shown(out)}, order unchanged.",
+            f"Into {shown(out)} goes a line from {shown(source)} whenever it has {first}, {second} or the two together "
+            "in it.",
+            f"Find the lines in {shown(source)} where {first} or {second} appears; send them to the new file "
+            f"{shown(out)}, without any others.",
+            f"Reproduce in {shown(out)} just those lines from {shown(source)} that have {first} in them, or {second}, "
+            "or both.",
         ],
         solution=[
             names.pick(

@@ -62,6 +62,15 @@ def names_by_extension(names: Names) -> Unit:
             f"The paths (like {home}/...) of files with the extension .{ext} must be stored in {shown(out)} in sorted "
             "order.",
             f"Save to {shown(out)} the sorted paths of files under {home}, at all levels, with the extension .{ext}.",
+            f"Record in {shown(out)}, sorted and one to a line, the path of each file below {home} that is called "
+            f"*.{ext}.",
+            f"Under {home}, locate all files with the ending .{ext}; write their paths, {home}/ in front, to "
+            f"{shown(out)} and sort them.",
+            f"Every file of type .{ext} in {home} or deeper gets a line in {shown(out)}: its path. The lines are "
+            "sorted.",
+            f"Where in the tree {home} are the .{ext} files? Their paths, in sorted order, go to {shown(out)}.",
+            f"From {home} and all folders in it, gather the paths of *.{ext} files. Sort them and print them to "
+            f"{shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -107,6 +116,15 @@ def names_by_word(names: Names) -> Unit:
             f"file name {how} {word}.",
             f"The name of some files below {home}, at all levels, {how} {word}: list each such path in {shown(out)}, "
             "sorted.",
+            f"Locate, anywhere under {home}, the files of which the name {how} {word}, and record their paths in "
+            f"{shown(out)}, sorted.",
+            f"Write a sorted list of paths to {shown(out)}: take all files in the tree {home} that have a name which "
+            f"{how} {word}.",
+            f"Each file in {home}, or in a folder below, gets its path into {shown(out)} if its name {how} {word}. The "
+            "paths are sorted.",
+            f"From {home} and its subdirectories, gather file paths, but only where the file name {how} {word}; "
+            f"sorted, they go to {shown(out)}.",
+            f"What files does {home} have, at any level, of which the name {how} {word}? Sorted paths to {shown(out)}.",
         ],
         solution=[f"find {home} -type f -name '{pattern}' | sort > {quote(out)}"],
     )
@@ -142,6 +160,15 @@ def names_in_directory(names: Names) -> Unit:
             f"Save an alphabetical list of the names that end in .{ext} in directory {home} as {shown(out)}.",
             f"The file {shown(out)} must contain a line for each .{ext} file in {home}: its name alone, sorted by "
             "name.",
+            f"Record the plain names of whatever ends in .{ext} in the folder {home}, sorted, one to a line, in "
+            f"{shown(out)}.",
+            f"From {home}, write out just the file names that end in .{ext}, alphabetically and without {home}/, to "
+            f"{shown(out)}.",
+            f"Every .{ext} file in {home} gets a line in {shown(out)}, with its bare name on it. The order is that of "
+            "the alphabet.",
+            f"In {home}, some names end in .{ext}. Make {shown(out)} a sorted list of these names, with no directory "
+            "before them.",
+            f"Look up what {home} has of *.{ext} and send the names, without paths, to {shown(out)} in sorted order.",
         ],
         solution=[f"ls {home} | grep '\\.{ext}$' > {quote(out)}"],
     )
@@ -176,6 +203,14 @@ def names_of_directories(names: Names) -> Unit:
             f"I want the directory structure of {home} in {shown(out)}: the path of each directory, {home} included, "
             "in sorted order.",
             f"The paths of directories only, from {home} down, are to be collected, sorted and saved as {shown(out)}.",
+            f"Gather the paths of {home} and of each folder within it, however deep, sort them and send them to "
+            f"{shown(out)}.",
+            f"In {shown(out)}, save the path of every folder of the tree {home}, that of {home} as well; sort them, "
+            "one to a line.",
+            f"Leave out files: {shown(out)} gets only {home} and the folders below it, all levels, as sorted paths.",
+            f"Search {home} for folders at all levels. Print their paths and that of {home} to {shown(out)}, in sorted "
+            "order.",
+            f"What folders does {home} consist of? Write each one's path, and {home} itself, to {shown(out)}, sorted.",
         ],
         solution=[f"find {home} -type d | sort > {quote(out)}"],
     )
@@ -211,6 +246,13 @@ def content_flat(names: Names) -> Unit:
             f"Which files of {home} {does} {word}? Put their sorted paths, {home}/ included, into {shown(out)}.",
             f"Look inside the files of {home} and store in {shown(out)} the paths of those files which {does} {word}; "
             "sort them.",
+            f"Pick out files directly in {home} which {does} {word}; record their paths, sorted, in {shown(out)}.",
+            f"Into {shown(out)} go, sorted, all paths {home}/... of files which {does} {word}.",
+            f"Some texts in the folder {home} {does} {word}. Find them; the path of each, in sorted order, is written "
+            f"to {shown(out)}.",
+            f"List by path in {shown(out)}, in sorted order, those files from {home} which {does} {word} anywhere in "
+            "their text.",
+            f"Determine which texts in {home} {does} {word} and send the sorted paths of these files to {shown(out)}.",
         ],
         solution=[f"grep {flag} {word} {home}/* > {quote(out)}"],
     )
@@ -245,6 +287,16 @@ def content_tree(names: Names) -> Unit:
             f"{home}.",
             f"The word {word} is in some files under {home}, also in subdirectories. Put the paths of these files in "
             f"{shown(out)}, sorted.",
+            f"Locate {word} in the texts of the whole tree {home}. Each file that has it is recorded by path in "
+            f"{shown(out)}, sorted.",
+            f"From every level of {home}, gather the paths of files with {word} in their text; write them, sorted, to "
+            f"{shown(out)}.",
+            f"Under {home} and in all folders there, some files say {word}: make a sorted list of their paths in "
+            f"{shown(out)}.",
+            f"Search all of {home}, subfolders too, for {word}; print the path of each file with a hit to "
+            f"{shown(out)}, sorted.",
+            f"To {shown(out)}, sorted, write the path of any file in {home} or deeper down that has the word {word} in "
+            "its text.",
         ],
         solution=[
             names.pick(
@@ -291,6 +343,16 @@ def content_any_case(names: Names) -> Unit:
             "their sorted paths.",
             f"Collect the paths of those files in {home} that have the word {word} in any case and store them, "
             f"sorted, as {shown(out)}.",
+            f"Search {home} for files that say {word}, in capitals, small letters or both. Record their paths, sorted, "
+            f"in {shown(out)}.",
+            f"Without regard to capitals, determine what files in {home} contain {word}; send the paths to "
+            f"{shown(out)}, sorted.",
+            f"Write to {shown(out)}, sorted, by path, all files from {home} that have {word} in them, whether in "
+            "capitals or not.",
+            f"Each file in {home} with {word} in its text, however it is capitalised, is recorded by path in "
+            f"{shown(out)}. The paths are sorted.",
+            f"In {home}, find every file with the word {word}; capital and small letters count as the same. Sorted "
+            f"paths to {shown(out)}.",
         ],
         solution=[f"grep -il {word} {home}/* > {quote(out)}"],
     )
@@ -325,6 +387,16 @@ def content_copied(names: Names) -> Unit:
                 "to it.",
                 f"Please duplicate files of {home} if the word {word} is in them: the copies go to {target}, which "
                 "does not exist yet.",
+                f"Set up a directory {target}, then reproduce in it, name by name, the files from {home} that say "
+                f"{word}.",
+                f"Into a folder {target}, still to be made, goes a copy of each text in {home} with the word {word}, "
+                f"without changes to {home}.",
+                f"Find the files in {home} that have {word} in their text. Make the folder {target} and save copies of "
+                "just these there.",
+                f"From {home}, take only files with {word} in the text and make copies of them, same names, in "
+                f"{target}, which you make as a new folder.",
+                f"Duplicate any file of {home} that mentions {word}: build a folder {target}, which gets the "
+                "duplicates under their old names.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp $(grep -l {word} {home}/*) {target}/"],
