@@ -19,6 +19,7 @@ from templates import (
     blocked,
     configuration,
     counting,
+    extraction,
     files,
     joins,
     lines,
@@ -36,8 +37,8 @@ from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 _FAMILIES = (
-    files, tidying, search, text, lines, tables, joins, counting, sums, permissions, links, archives, squeeze,
-    configuration, renames, blocked,
+    files, tidying, search, extraction, text, lines, tables, joins, counting, sums, permissions, links, archives,
+    squeeze, configuration, renames, blocked,
 )  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()

@@ -35,6 +35,14 @@ def nested_note(names: Names) -> Unit:
                 f"A new file {shown(path)} has to contain just '{line}'; create the directories above it as needed.",
                 f"Build the path {place} and leave a one-line file in it, {shown(path)}, which says '{line}'.",
                 f"'{line}' belongs in {shown(path)}, and {place} is to be created for it.",
+                f"Start by making the folders {place}. Then write a file {shown(path)}, which says '{line}' and no"
+                " more.",
+                f"Into {shown(path)}, a file still to be made in the new directories {place}, goes one line: '{line}'.",
+                f"Build {place}, parents and all, and record '{line}' as the sole line of {shown(path)}.",
+                f"Print '{line}' into the new file {shown(path)} after you have made the nested directories {place} for"
+                " it.",
+                f"Add a file {shown(path)} with nothing in it but the line '{line}'. Its directories {place} are new,"
+                " too: make them first.",
             ]
         ),
         solution=[f"mkdir -p {place}", f"echo '{line}' > {quote(path)}"],
@@ -70,6 +78,15 @@ def sibling_directories(names: Names) -> Unit:
                 f"{shown(source)} has to be moved to {top}/{chosen}; all of {listed(paths)} should exist as"
                 " directories in the end.",
                 f"Let {top} have a subdirectory each for {listed(parts)}; bring {shown(source)} into {top}/{chosen}.",
+                f"Set up {listed(paths)} as new folders and carry {shown(source)} over into {top}/{chosen}.",
+                f"Under {top}, which is new, add the folders {listed(parts)}. Then shift {shown(source)} into"
+                f" {top}/{chosen}.",
+                f"Into {top}/{chosen} goes {shown(source)}, moved, not copied, once the folders {listed(paths)} are"
+                " made.",
+                f"Start a directory {top} and in it one folder each called {listed(parts)}; transfer {shown(source)} to"
+                f" {top}/{chosen}.",
+                f"Each of {listed(paths)} is to be made as a directory. Move {shown(source)} to {top}/{chosen}"
+                " afterwards, so that it leaves its old place.",
             ]
         ),
         solution=[f"mkdir -p {' '.join(paths)}", f"mv {quote(source)} {top}/{chosen}/"],
@@ -103,6 +120,16 @@ def directories_of_list(names: Names) -> Unit:
                 f"For every path in {shown(source)} a directory has to exist afterwards; make the missing ones,"
                 " parents too.",
                 f"Take the paths in {shown(source)} and turn each of them into a new directory.",
+                f"Take one path after another from {shown(source)}, one to a line, and set up a folder at each of them,"
+                " along with any folder above it.",
+                f"Every path that {shown(source)} lists, line by line, becomes a directory; parents that are missing"
+                " are made as well.",
+                f"Build the folders that {shown(source)} lists. It has a path per line, and the folders above are to be"
+                " made, too.",
+                f"From the lines of {shown(source)}, make directories: a line is one path, whose parents may not exist"
+                " yet either.",
+                f"Add a directory for each path in {shown(source)}, where every line is one, and create all missing"
+                " parents on the way.",
             ]
         ),
         solution=[names.pick([f"xargs mkdir -p < {quote(source)}", f"mkdir -p $(cat {quote(source)})"])],
@@ -136,6 +163,16 @@ def same_file_in_each(names: Names) -> Unit:
                 f"A copy of {shown(source)} belongs in each of {listed(parts)}; these directories are still to be"
                 " made.",
                 f"Distribute {shown(source)} to new folders, one copy each; they are called {listed(parts)}.",
+                f"Set up new folders {listed(parts)} and reproduce {shown(source)} in every one, under its own name,"
+                " without removing the original.",
+                f"Into each of {listed(parts)}, directories that you make first, goes {shown(source)} as a copy; it"
+                " also stays where it is.",
+                f"Start new folders, {listed(parts)}. Then duplicate {shown(source)} so that each has one, and leave"
+                " the first where it lies.",
+                f"Add directories called {listed(parts)} and copy {shown(source)} once to each of them, without moving"
+                " it.",
+                f"Clone {shown(source)} into the folders {listed(parts)}, one clone per folder. None of these folders"
+                " exists, so build them.",
             ]
         ),
         solution=[
@@ -180,6 +217,11 @@ def copy_one(names: Names) -> Unit:
                 f"{shown(source)} is to be copied to a file called {shown(target)}.",
                 f"Put a duplicate of {shown(source)} into {shown(target)}.",
                 f"The file {shown(target)} has to be the same as {shown(source)}; use cp.",
+                f"Reproduce {shown(source)} as {shown(target)}, and let both files be there in the end.",
+                f"Clone {shown(source)}; the clone is called {shown(target)}.",
+                f"To {shown(target)}, write the exact content of {shown(source)}, which stays where it is.",
+                f"From {shown(source)}, make a second file with the same content. Its name is {shown(target)}.",
+                f"Save all that is in {shown(source)} a second time, in {shown(target)}, and do not move the first.",
             ]
         ),
         solution=[f"cp {quote(source)} {quote(target)}"],
@@ -217,6 +259,16 @@ def copy_named(names: Names) -> Unit:
                 f"Set up {target} and let it hold a copy each of {listed([shown(path) for path in sources])}.",
                 f"Take {listed([shown(path) for path in sources])} and copy both to {target} after making that"
                 " directory.",
+                f"Add a directory {target}; then reproduce {listed([shown(path) for path in sources])} in it under the"
+                " same names.",
+                f"To {target}, a directory still to be created, copy {listed([shown(name) for name in chosen])} from"
+                f" {home}; the originals stay there.",
+                f"Clone just {listed([shown(name) for name in chosen])} out of {home}: build a folder {target} and put"
+                " the clones in it by their names.",
+                f"Save {listed([shown(path) for path in sources])} a second time, under the same names, in {target},"
+                " which you make as a new directory.",
+                f"Start a folder {target}. From {home} it gets {listed([shown(name) for name in chosen])} as copies, no"
+                " other file.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp {' '.join(map(quote, sources))} {target}/"],
@@ -251,6 +303,16 @@ def copy_by_extension(names: Names) -> Unit:
                 f"Put a copy of every .{ext} file from {home} in a folder named {target}, which is to be created"
                 " first.",
                 f"Into a new folder {target}, copy only what is called *.{ext} in {home}.",
+                f"Set up a directory {target} and reproduce in it every file from {home} that is called *.{ext}, names"
+                " unchanged.",
+                f"Into {target}, which you create, go duplicates of the files in {home} with the ending .{ext}; the"
+                " rest is left out.",
+                f"Duplicate whatever in {home} has a name in .{ext}. The duplicates lie in a new folder {target} under"
+                " the same names.",
+                f"From {home}, only files of type .{ext} are copied, each by its name, to {target}; make that directory"
+                " first.",
+                f"Save a copy of {home}/*.{ext}, file by file, in a fresh directory {target} and leave {home} as it"
+                " is.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp {home}/*.{ext} {target}/"],
@@ -281,6 +343,13 @@ def copy_tree(names: Names) -> Unit:
                 f"Copy {home} recursively and name the copy {target}.",
                 f"The directory {home} is to be duplicated with its whole content; call the second one {target}.",
                 f"Do not touch {home}, but make the same tree again under the name {target}.",
+                f"Reproduce all of {home}, files and folders at every level, as a new directory {target}.",
+                f"Clone the directory {home}: the clone is {target}, with the same folders and files in it.",
+                f"Under the new name {target}, set up the same tree that {home} is, file for file, and keep {home},"
+                " too.",
+                f"Build a directory {target} that has what {home} has, down to the deepest folder, and leave {home}"
+                " alone.",
+                f"From {home}, make a second tree {target} of the same folders, files and texts.",
             ]
         ),
         solution=[names.pick([f"cp -r {home} {target}", f"cp -R {home} {target}"])],
@@ -318,6 +387,16 @@ def copy_from_tree(names: Names) -> Unit:
                 f" make {target} first.",
                 f"Make a flat folder {target} of copies of all the .{ext} files in {home} and in the directories"
                 " below it.",
+                f"Set up a directory {target}. Then search {home} at all levels for *.{ext} and reproduce every hit"
+                f" directly in {target}.",
+                f"Into {target}, a folder that you make, goes a duplicate of each .{ext} file from {home} and its"
+                " subfolders, all on one level.",
+                f"Collect copies of whatever ends in .{ext} anywhere in the tree {home}; they lie side by side in a new"
+                f" folder {target}.",
+                f"From {home} and the directories in it, copy each file of type .{ext} straight into {target}, which is"
+                " to be made first.",
+                f"Every file called *.{ext}, however deep it is in {home}, is duplicated in a new directory {target},"
+                " by its bare name.",
             ]
         ),
         solution=[f"mkdir {target}", f"find {home} -name '*.{ext}' -exec cp {{}} {target}/ \\;"],

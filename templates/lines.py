@@ -50,6 +50,11 @@ def sort_plain(names: Names) -> Unit:
             f"Arrange the lines of {shown(path)} alphabetically, {way}, and put them into {shown(out)}.",
             f"Copy {shown(path)} to {shown(out)} in sorted order, {way}.",
             f"How does {shown(path)} look when sorted, {way}? Save that as {shown(out)}.",
+            f"Order the lines of {shown(path)} by alphabet, {way}, and record them in {shown(out)}, not in place.",
+            f"To {shown(out)}, write the lines of {shown(path)}, sorted, {way}.",
+            f"From {shown(path)}, make {shown(out)}: its lines, sorted, {way}.",
+            f"Read {shown(path)}, sort its lines alphabetically, {way}, and write the outcome to {shown(out)}.",
+            f"Leave {shown(path)} unsorted, but save its lines to {shown(out)} in order of the alphabet, {way}.",
         ],
         solution=[f"{options} {quote(path)} > {quote(out)}"],
     )
@@ -87,6 +92,12 @@ def sort_numbers(names: Names) -> Unit:
             f"The lines of {shown(path)} are numbers. Sort them by size, {way}; put the result in {shown(out)}.",
             f"Copy the numbers in the list {shown(path)} to {shown(out)}, ordered by value {way}.",
             f"Sort {shown(path)} numerically {way}; save the numbers, one a line, as {shown(out)}.",
+            f"Order what numbers {shown(path)} has by size, {way}, and record them one to a line in {shown(out)}.",
+            f"In {shown(out)}, list the numbers of {shown(path)}, one per line, in order of value {way}.",
+            f"Rank the numbers of {shown(path)} {way}; write them to {shown(out)} in that order.",
+            f"Read the numbers in {shown(path)}, compare them as numbers and not as text, and put them into "
+            f"{shown(out)} {way}.",
+            f"From {shown(path)}, make a list {shown(out)} of its numbers in order of size: {way}.",
         ],
         solution=[f"sort {option} {quote(path)} > {quote(out)}"],
     )
@@ -117,6 +128,12 @@ def sort_in_place(names: Names) -> Unit:
             f"The lines in {shown(path)} are in no order and some come twice. Sort them in the file itself, one of "
             "each.",
             f"Turn {shown(path)} into a sorted list, each entry once, with the file name unchanged.",
+            f"Rearrange the lines of {shown(path)} by alphabet, erase any repeats, and save the file under its old "
+            "name.",
+            f"Under its own name, {shown(path)} gets its lines back in sorted order, without the repeats.",
+            f"In {shown(path)}, put the lines in order of the alphabet and throw out every repeat.",
+            f"Rewrite {shown(path)} as a list sorted by alphabet, in which each different line stands one time.",
+            f"Sort what is in {shown(path)}, delete all repeats of a line, and make no second file.",
         ],
         names.pick(
             [
@@ -158,6 +175,16 @@ def sort_several(names: Names) -> Unit:
             f"Some lines are in several .{ext} files of {home}. Write a sorted list of all the different lines to "
             f"{shown(out)}.",
             f"Join the lists {home}/*.{ext} to a single sorted list {shown(out)} without repeated entries.",
+            f"Bring together what lines the .{ext} files in {home} have; {shown(out)} gets them sorted, each line a "
+            "single time.",
+            f"Into {shown(out)} goes every line that any of {home}/*.{ext} has, in sorted order, and none of them "
+            "twice.",
+            f"From the .{ext} files in {home}, make one list {shown(out)}: all lines sorted together, repeats thrown "
+            "out.",
+            f"Read all of {home}/*.{ext}, sort the lines by alphabet and write each different one a single time to "
+            f"{shown(out)}.",
+            f"Order the lines from all .{ext} files in the folder {home} as one list by alphabet, delete repeats from "
+            f"it, and save it to {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -205,6 +232,15 @@ def repeated_lines(names: Names) -> Unit:
             f"{shown(out)}, sorted, one time.",
             f"Take the lines that appear {which} in {shown(path)}, and put them, sorted and without repeats, into "
             f"{shown(out)}.",
+            f"Pick the lines that stand in {shown(path)} {which}, order them by alphabet and record one of each in "
+            f"{shown(out)}.",
+            f"Into {shown(out)}, sorted, goes one copy of each line that {shown(path)} has {which}.",
+            f"Count how often each line comes in {shown(path)}; if it comes {which}, print it one time to "
+            f"{shown(out)}. The output is sorted.",
+            f"From {shown(path)}, take what lines come {which}, and no others: write one of each to {shown(out)}, "
+            "sorted.",
+            f"Determine the lines that are found {which} in {shown(path)}. Each of them is saved one time to "
+            f"{shown(out)}, in order of the alphabet.",
         ],
         solution=[f"sort {quote(path)} | uniq {option} > {quote(out)}"],
     )
@@ -235,6 +271,11 @@ def take_edge(names: Names) -> Unit:
             f"The {which} {count} lines of {shown(path)} are to be stored in the new file {shown(out)}.",
             f"What are the {which} {count} lines in {shown(path)}? Store these in {shown(out)}.",
             f"Of {shown(path)}, only {count} lines are needed, the {which} ones; store these as {shown(out)}.",
+            f"Extract the {which} {count} lines from {shown(path)} and record them in {shown(out)}.",
+            f"In {shown(out)}, save just {count} lines of {shown(path)}: the {which} ones, order unchanged.",
+            f"Reproduce {shown(path)} in {shown(out)}, but only its {which} {count} lines.",
+            f"Leave {shown(path)} whole, but make {shown(out)} out of the {which} {count} lines it has.",
+            f"Print the {which} {count} lines in {shown(path)}, as they are, into the new file {shown(out)}.",
         ],
         solution=[f"{tool} -n {count} {quote(path)} > {quote(out)}"],
     )
@@ -266,6 +307,14 @@ def take_middle(names: Names) -> Unit:
             f"Lines {start} to {end} in {shown(path)} are to be put into the new file {shown(out)}; leave out all "
             "before and after.",
             f"Print {shown(path)} from line {start} to line {end} and save the output as {shown(out)}.",
+            f"Copy out of {shown(path)} what stands on lines {start} to {end}; it is saved to {shown(out)}.",
+            f"Into {shown(out)} goes a piece of {shown(path)}: it starts on line {start}, and its last line is number "
+            f"{end}.",
+            f"Begin at line {start} of {shown(path)}, stop after line {end}, and write these lines, both ends "
+            f"included, to {shown(out)}.",
+            f"Leave {shown(path)} whole, but make {shown(out)} out of its lines {start} to {end}.",
+            f"From line {start} on, down to line {end}, {shown(path)} is to be saved in {shown(out)}; nothing else of "
+            "it is.",
         ],
         solution=[
             names.pick(
@@ -302,6 +351,11 @@ def take_single(names: Names) -> Unit:
             f"Find out what line {number} of {shown(path)} says, and write it to {shown(out)}.",
             f"Of all lines in {shown(path)}, just line {number} is needed; put it into the new file {shown(out)}.",
             f"Print line {number} in {shown(path)}, no other, and save it as {shown(out)}.",
+            f"Get line {number} out of {shown(path)} and record it, alone, in {shown(out)}.",
+            f"To {shown(out)}, copy one line: the one that is number {number} in {shown(path)}.",
+            f"Read {shown(path)} down to line {number}; write that line and no other to {shown(out)}.",
+            f"Make {shown(out)} a file of a single line, copied from line {number} in {shown(path)}.",
+            f"From {shown(path)}, the only line to be saved in {shown(out)} is number {number}.",
         ],
         solution=[
             names.pick(
@@ -339,6 +393,11 @@ def take_rest(names: Names) -> Unit:
             f"Take everything that comes after the first {what} in {shown(path)}, and put it into {shown(out)}.",
             f"The first {what} of {shown(path)} must not be in {shown(out)}, all further lines must.",
             f"Write whatever follows the first {what} of {shown(path)} to the file {shown(out)}.",
+            f"Save to {shown(out)} all of {shown(path)} that comes below the first {what}.",
+            f"Into {shown(out)} goes {shown(path)} from below its first {what} to its end.",
+            f"Reproduce {shown(path)} as {shown(out)}, with the first {what} cut off, but in the copy only.",
+            f"Pass over the first {what} in {shown(path)} and write whatever is left to {shown(out)}.",
+            f"Make {shown(out)} from {shown(path)} without the first {what}; {shown(path)} itself stays whole.",
         ],
         solution=[
             names.pick(
@@ -378,6 +437,11 @@ def take_off_in_place(names: Names) -> Unit:
             f"The {which} line in {shown(path)} is not needed any more: take it out of the file.",
             f"Shorten {shown(path)} by one line, the {which} one, in place.",
             f"Overwrite {shown(path)} with the same text minus the {which} line.",
+            f"Cut the {which} line off {shown(path)} and save what is left under the same name.",
+            f"Throw out the {which} line in {shown(path)}; nothing else in the file changes.",
+            f"From {shown(path)}, drop one line, the {which}; the file keeps its name and its other lines.",
+            f"Rewrite {shown(path)} as it is but for its {which} line, which is left out.",
+            f"In {shown(path)} itself, erase the line that comes {which}, and no further one.",
         ],
         [f"sed -i '{script}' {quote(path)}"],
     )
@@ -412,6 +476,15 @@ def take_of_each(names: Names) -> Unit:
             "name.",
             f"For each .{ext} file in {home}, by name, just the {which} line is needed; save these lines as "
             f"{shown(out)}.",
+            f"Extract the {which} line from each file in {home} called *.{ext}, in name order, and record just these "
+            f"lines in {shown(out)}.",
+            f"For each .{ext} file of {home}, in alphabetical order, write one line to {shown(out)}: its {which}.",
+            f"Read {home}/*.{ext} one after another in name order and write only the {which} line of every file to "
+            f"{shown(out)}.",
+            f"Out of every .{ext} file in the folder {home}, pick the line that comes {which}; save them all to "
+            f"{shown(out)}, ordered by file name.",
+            f"Make {shown(out)} from {home}/*.{ext}: the {which} line of file after file, in order of their names, "
+            "with no name added.",
         ],
         solution=[f'for f in {home}/*.{ext}; do {tool} -n 1 "$f"; done > {quote(out)}'],
     )

@@ -1,4 +1,4 @@
-"""Make worlds of searching: paths by name, files by content, lines by pattern.
+"""Make worlds of searching: paths by name, files by content.
 
     from templates.search import SHAPES
 
@@ -8,7 +8,7 @@ Needs   nothing
 """
 
 from schema import Fixture
-from templates.world import Names, Shape, Unit, fixture, listed, quote, saved, shown, text_of
+from templates.world import Names, Shape, Unit, fixture, quote, saved, shown, text_of
 
 
 def _tree(names: Names, ext: str, other: str) -> tuple[str, list[str], list[str]]:
@@ -23,7 +23,7 @@ def _files(names: Names, paths: list[str]) -> list[Fixture]:
     return [fixture(path, names.text(2, 4)) for path in names.rng.sample(paths, len(paths))]
 
 
-def _planted(names: Names, word: str, count: int) -> tuple[list[str], list[str]]:
+def planted(names: Names, word: str, count: int) -> tuple[list[str], list[str]]:
     """Lines of which two to four hold the word at the start, inside or at the end; and those that do."""
     lines = names.lines(count)
     for index in names.rng.sample(range(count), names.number(2, min(4, count - 1))):
@@ -62,6 +62,15 @@ def names_by_extension(names: Names) -> Unit:
             f"The paths (like {home}/...) of files with the extension .{ext} must be stored in {shown(out)} in sorted "
             "order.",
             f"Save to {shown(out)} the sorted paths of files under {home}, at all levels, with the extension .{ext}.",
+            f"Record in {shown(out)}, sorted and one to a line, the path of each file below {home} that is called "
+            f"*.{ext}.",
+            f"Under {home}, locate all files with the ending .{ext}; write their paths, {home}/ in front, to "
+            f"{shown(out)} and sort them.",
+            f"Every file of type .{ext} in {home} or deeper gets a line in {shown(out)}: its path. The lines are "
+            "sorted.",
+            f"Where in the tree {home} are the .{ext} files? Their paths, in sorted order, go to {shown(out)}.",
+            f"From {home} and all folders in it, gather the paths of *.{ext} files. Sort them and print them to "
+            f"{shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -107,6 +116,15 @@ def names_by_word(names: Names) -> Unit:
             f"file name {how} {word}.",
             f"The name of some files below {home}, at all levels, {how} {word}: list each such path in {shown(out)}, "
             "sorted.",
+            f"Locate, anywhere under {home}, the files of which the name {how} {word}, and record their paths in "
+            f"{shown(out)}, sorted.",
+            f"Write a sorted list of paths to {shown(out)}: take all files in the tree {home} that have a name which "
+            f"{how} {word}.",
+            f"Each file in {home}, or in a folder below, gets its path into {shown(out)} if its name {how} {word}. The "
+            "paths are sorted.",
+            f"From {home} and its subdirectories, gather file paths, but only where the file name {how} {word}; "
+            f"sorted, they go to {shown(out)}.",
+            f"What files does {home} have, at any level, of which the name {how} {word}? Sorted paths to {shown(out)}.",
         ],
         solution=[f"find {home} -type f -name '{pattern}' | sort > {quote(out)}"],
     )
@@ -142,6 +160,15 @@ def names_in_directory(names: Names) -> Unit:
             f"Save an alphabetical list of the names that end in .{ext} in directory {home} as {shown(out)}.",
             f"The file {shown(out)} must contain a line for each .{ext} file in {home}: its name alone, sorted by "
             "name.",
+            f"Record the plain names of whatever ends in .{ext} in the folder {home}, sorted, one to a line, in "
+            f"{shown(out)}.",
+            f"From {home}, write out just the file names that end in .{ext}, alphabetically and without {home}/, to "
+            f"{shown(out)}.",
+            f"Every .{ext} file in {home} gets a line in {shown(out)}, with its bare name on it. The order is that of "
+            "the alphabet.",
+            f"In {home}, some names end in .{ext}. Make {shown(out)} a sorted list of these names, with no directory "
+            "before them.",
+            f"Look up what {home} has of *.{ext} and send the names, without paths, to {shown(out)} in sorted order.",
         ],
         solution=[f"ls {home} | grep '\\.{ext}$' > {quote(out)}"],
     )
@@ -176,6 +203,14 @@ def names_of_directories(names: Names) -> Unit:
             f"I want the directory structure of {home} in {shown(out)}: the path of each directory, {home} included, "
             "in sorted order.",
             f"The paths of directories only, from {home} down, are to be collected, sorted and saved as {shown(out)}.",
+            f"Gather the paths of {home} and of each folder within it, however deep, sort them and send them to "
+            f"{shown(out)}.",
+            f"In {shown(out)}, save the path of every folder of the tree {home}, that of {home} as well; sort them, "
+            "one to a line.",
+            f"Leave out files: {shown(out)} gets only {home} and the folders below it, all levels, as sorted paths.",
+            f"Search {home} for folders at all levels. Print their paths and that of {home} to {shown(out)}, in sorted "
+            "order.",
+            f"What folders does {home} consist of? Write each one's path, and {home} itself, to {shown(out)}, sorted.",
         ],
         solution=[f"find {home} -type d | sort > {quote(out)}"],
     )
@@ -186,7 +221,7 @@ def content_flat(names: Names) -> Unit:
     home, word, out = names.directory(), names.keyword(), names.file("list")
     ext, missing = names.pick(["txt", "log", "md"]), names.number(0, 1)
     hits, rest = ([f"{home}/{names.file(ext)}" for _ in range(count)] for count in (2, names.number(2, 3)))
-    found = [fixture(path, text_of(_planted(names, word, 4)[0])) for path in hits]
+    found = [fixture(path, text_of(planted(names, word, 4)[0])) for path in hits]
     does, flag = ("do not contain", "-L") if missing else ("contain", "-l")
     return saved(
         names,
@@ -211,6 +246,13 @@ def content_flat(names: Names) -> Unit:
             f"Which files of {home} {does} {word}? Put their sorted paths, {home}/ included, into {shown(out)}.",
             f"Look inside the files of {home} and store in {shown(out)} the paths of those files which {does} {word}; "
             "sort them.",
+            f"Pick out files directly in {home} which {does} {word}; record their paths, sorted, in {shown(out)}.",
+            f"Into {shown(out)} go, sorted, all paths {home}/... of files which {does} {word}.",
+            f"Some texts in the folder {home} {does} {word}. Find them; the path of each, in sorted order, is written "
+            f"to {shown(out)}.",
+            f"List by path in {shown(out)}, in sorted order, those files from {home} which {does} {word} anywhere in "
+            "their text.",
+            f"Determine which texts in {home} {does} {word} and send the sorted paths of these files to {shown(out)}.",
         ],
         solution=[f"grep {flag} {word} {home}/* > {quote(out)}"],
     )
@@ -220,7 +262,7 @@ def content_tree(names: Names) -> Unit:
     """Files at any depth that contain a word."""
     word, out = names.keyword(), names.file("list")
     home, hits, rest = _tree(names, names.pick(["txt", "md", "conf"]), "log")
-    found = [fixture(path, text_of(_planted(names, word, names.number(3, 5))[0])) for path in hits]
+    found = [fixture(path, text_of(planted(names, word, names.number(3, 5))[0])) for path in hits]
     return saved(
         names,
         found + _files(names, rest),
@@ -245,6 +287,16 @@ def content_tree(names: Names) -> Unit:
             f"{home}.",
             f"The word {word} is in some files under {home}, also in subdirectories. Put the paths of these files in "
             f"{shown(out)}, sorted.",
+            f"Locate {word} in the texts of the whole tree {home}. Each file that has it is recorded by path in "
+            f"{shown(out)}, sorted.",
+            f"From every level of {home}, gather the paths of files with {word} in their text; write them, sorted, to "
+            f"{shown(out)}.",
+            f"Under {home} and in all folders there, some files say {word}: make a sorted list of their paths in "
+            f"{shown(out)}.",
+            f"Search all of {home}, subfolders too, for {word}; print the path of each file with a hit to "
+            f"{shown(out)}, sorted.",
+            f"To {shown(out)}, sorted, write the path of any file in {home} or deeper down that has the word {word} in "
+            "its text.",
         ],
         solution=[
             names.pick(
@@ -291,6 +343,16 @@ def content_any_case(names: Names) -> Unit:
             "their sorted paths.",
             f"Collect the paths of those files in {home} that have the word {word} in any case and store them, "
             f"sorted, as {shown(out)}.",
+            f"Search {home} for files that say {word}, in capitals, small letters or both. Record their paths, sorted, "
+            f"in {shown(out)}.",
+            f"Without regard to capitals, determine what files in {home} contain {word}; send the paths to "
+            f"{shown(out)}, sorted.",
+            f"Write to {shown(out)}, sorted, by path, all files from {home} that have {word} in them, whether in "
+            "capitals or not.",
+            f"Each file in {home} with {word} in its text, however it is capitalised, is recorded by path in "
+            f"{shown(out)}. The paths are sorted.",
+            f"In {home}, find every file with the word {word}; capital and small letters count as the same. Sorted "
+            f"paths to {shown(out)}.",
         ],
         solution=[f"grep -il {word} {home}/* > {quote(out)}"],
     )
@@ -300,7 +362,7 @@ def content_copied(names: Names) -> Unit:
     """Copies of the files that contain a word."""
     home, word, target = names.directory(), names.keyword(), names.directory()
     hits, rest = ([names.file("txt", plain=True) for _ in range(2)] for _ in range(2))
-    texts = {name: text_of(_planted(names, word, 4)[0]) for name in hits}
+    texts = {name: text_of(planted(names, word, 4)[0]) for name in hits}
     fixtures = [fixture(f"{home}/{name}", text) for name, text in texts.items()]
     return Unit(
         fixtures=fixtures + _files(names, [f"{home}/{name}" for name in rest]),
@@ -325,6 +387,16 @@ def content_copied(names: Names) -> Unit:
                 "to it.",
                 f"Please duplicate files of {home} if the word {word} is in them: the copies go to {target}, which "
                 "does not exist yet.",
+                f"Set up a directory {target}, then reproduce in it, name by name, the files from {home} that say "
+                f"{word}.",
+                f"Into a folder {target}, still to be made, goes a copy of each text in {home} with the word {word}, "
+                f"without changes to {home}.",
+                f"Find the files in {home} that have {word} in their text. Make the folder {target} and save copies of "
+                "just these there.",
+                f"From {home}, take only files with {word} in the text and make copies of them, same names, in "
+                f"{target}, which you make as a new folder.",
+                f"Duplicate any file of {home} that mentions {word}: build a folder {target}, which gets the "
+                "duplicates under their old names.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp $(grep -l {word} {home}/*) {target}/"],
@@ -332,240 +404,7 @@ def content_copied(names: Names) -> Unit:
     )
 
 
-def lines_with_word(names: Names) -> Unit:
-    """Lines of a file that contain a word, or that do not."""
-    source, word, out = names.path(names.pick(["log", "txt"]), names.number(0, 1)), names.keyword(), names.file("txt")
-    lines, hits = _planted(names, word, names.number(5, 8))
-    kind, solution, kept = names.pick(
-        [
-            ("contain", f"grep {word} {quote(source)} > {quote(out)}", hits),
-            ("contain", f"cat {quote(source)} | grep {word} > {quote(out)}", hits),
-            ("do not contain", f"grep -v {word} {quote(source)} > {quote(out)}", [x for x in lines if x not in hits]),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(source, text_of(lines))],
-        out,
-        text_of(kept),
-        asks=[
-            f"Save the lines of {shown(source)} that {kind} {word} as {shown(out)}.",
-            f"Write those lines of {shown(source)} which {kind} the word {word} to {shown(out)}, in the same order.",
-            f"From {shown(source)}, only lines that {kind} {word} are wanted. Put them into {shown(out)}.",
-        ],
-        others=[
-            f"how to filter {shown(source)} for lines that {kind} {word}, with {shown(out)} as output",
-            f"Go through {shown(source)} and keep the lines which {kind} {word} in a new file {shown(out)}.",
-            f"{shown(out)} should have those lines from {shown(source)} that {kind} {word}, nothing else.",
-            f"I want all lines that {kind} the word {word} copied from {shown(source)} to {shown(out)}.",
-            f"Look for {word} in {shown(source)}. Lines that {kind} it are to be stored in {shown(out)}, in their old "
-            "order.",
-            f"Filter {shown(source)}: only lines which {kind} {word} may go to {shown(out)}.",
-            f"Which lines of {shown(source)} {kind} {word}? Put them into the file {shown(out)}.",
-            f"Of the file {shown(source)}, lines that {kind} {word} should be copied to {shown(out)}; leave out the "
-            "rest.",
-            f"Search {shown(source)} for the word {word} and save all lines that {kind} it to {shown(out)}.",
-        ],
-        solution=[solution],
-    )
-
-
-def lines_by_edge(names: Names) -> Unit:
-    """Lines that start or end with a word; other lines hold it elsewhere."""
-    source, word, out = names.path("txt", names.number(0, 1)), names.keyword(), names.file("txt")
-    rows = [names.filler(2) for _ in range(6)]
-    lines = [f"{word} {a} {b}" for a, b in rows[:2]] + [f"{a} {b} {word}" for a, b in rows[2:4]]
-    lines += [f"{a} {word} {b}" for a, b in rows[4:]] + names.lines(2)
-    names.rng.shuffle(lines)
-    where, pattern = names.pick([("start", f"^{word}"), ("end", f"{word}$")])
-    hits = [line for line in lines if line.split()[0 if where == "start" else -1] == word]
-    return saved(
-        names,
-        [fixture(source, text_of(lines))],
-        out,
-        text_of(hits),
-        asks=[
-            f"Save the lines of {shown(source)} that {where} with {word} in {shown(out)}.",
-            f"Take the lines from {shown(source)} which {where} with the word {word}; write them to {shown(out)}.",
-            f"{shown(out)} shall get every line of {shown(source)} that {where}s with {word}, in order.",
-        ],
-        others=[
-            f"how to select lines of {shown(source)} that {where} with {word}, anchored, to {shown(out)}",
-            f"Search {shown(source)} for lines that {where} with the word {word} and store those lines in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have only lines from {shown(source)} that {where} with {word}.",
-            f"Which lines in {shown(source)} {where} with {word}? Put them into {shown(out)} in the same order.",
-            f"The word {word} stands at the {where} of some lines of {shown(source)}. Those lines, and no others, go "
-            f"in {shown(out)}.",
-            f"I want the lines with {word} at the very {where} copied from {shown(source)} to {shown(out)}.",
-            f"Write to {shown(out)} every line of {shown(source)} with {word} at its {where}; lines with {word} "
-            "elsewhere stay out.",
-            f"Filter {shown(source)} so that just the lines that {where} with {word} are left, and save them as "
-            f"{shown(out)}.",
-            f"Go through {shown(source)} line by line; a line that {where}s with {word} is to be stored in "
-            f"{shown(out)}.",
-        ],
-        solution=[f"grep '{pattern}' {quote(source)} > {quote(out)}"],
-    )
-
-
-def lines_any_case(names: Names) -> Unit:
-    """Lines with a word in any case, or numbered lines with it."""
-    source, word, out = names.path("log", names.number(0, 1)), names.keyword(), names.file("txt")
-    lines, _ = _planted(names, word, names.number(5, 8))
-    lines = [line.replace(word, names.pick([word, word.upper(), word.capitalize()])) for line in lines]
-    hits = [line for line in lines if word in line.lower().split()]
-    return saved(
-        names,
-        [fixture(source, text_of(lines))],
-        out,
-        text_of(hits),
-        asks=[
-            f"Save the lines of {shown(source)} that contain {word} in any case as {shown(out)}.",
-            f"Upper or lower case does not matter: lines of {shown(source)} with {word} go to {shown(out)}.",
-            f"Write each line of {shown(source)} that has the word {word}, ignoring case, to {shown(out)}.",
-        ],
-        others=[
-            f"how to grep {shown(source)} for {word} case insensitively and keep the hits in {shown(out)}",
-            f"Look in {shown(source)} for {word} without regard to case, and store each line with it in {shown(out)}.",
-            f"{shown(out)} should hold those lines of {shown(source)} that mention {word} in upper or lower case.",
-            f"Ignore case: which lines in {shown(source)} contain {word}? Put those lines into {shown(out)}.",
-            f"I want all lines with {word}, be it in capital or small letters, from {shown(source)} in {shown(out)}.",
-            f"Search {shown(source)} for the word {word}, ignoring upper and lower case, and write the lines found to "
-            f"{shown(out)}.",
-            f"Filter the lines of {shown(source)} for {word} in whatever case; the result should be a file "
-            f"{shown(out)}.",
-            f"Lines in {shown(source)} that have {word} in them, capitals or not, are to be saved to {shown(out)} in "
-            "the same order.",
-        ],
-        solution=[f"grep -i {word} {quote(source)} > {quote(out)}"],
-    )
-
-
-def lines_numbered(names: Names) -> Unit:
-    """Matching lines with their numbers in front."""
-    source, word, out = names.path("txt", names.number(0, 1)), names.keyword(), names.file("txt")
-    lines, hits = _planted(names, word, names.number(5, 8))
-    return saved(
-        names,
-        [fixture(source, text_of(lines))],
-        out,
-        text_of(f"{number}:{line}" for number, line in enumerate(lines, 1) if line in hits),
-        asks=[
-            f"Save the lines of {shown(source)} with the word {word} in {shown(out)}, each as number:line.",
-            f"Write to {shown(out)} where {word} occurs in {shown(source)}: line number, a colon, the line.",
-            f"Put the lines of {shown(source)} that contain {word}, line number and colon in front, into {shown(out)}.",
-        ],
-        others=[
-            f"how to print line numbers with the matches of {word} in {shown(source)} to {shown(out)}",
-            f"Search {shown(source)} for {word} and write the lines found to {shown(out)} with their line numbers and "
-            "a colon before them.",
-            f"{shown(out)} should show which lines of {shown(source)} contain {word}: the lines themselves, with line "
-            "numbers and a colon in front.",
-            f"Store in {shown(out)} all lines of {shown(source)} with {word}, in the form 3:text for line 3.",
-            f"Find {word} in {shown(source)} and save the lines with their line numbers, as in 5:text, to "
-            f"{shown(out)}.",
-            f"I want to see in {shown(out)} where {shown(source)} has {word}: all these lines, numbered like 4:text.",
-            f"Which lines of {shown(source)} mention {word}? Write them to {shown(out)} with line numbers in front, "
-            "separated by a colon.",
-            f"Print every line in {shown(source)} that contains {word}, with line numbers as in 6:text, to "
-            f"{shown(out)}.",
-            f"Lines of {shown(source)} that have the word {word} belong in {shown(out)}; each begins with its "
-            "position (1 for the top line) and a colon.",
-        ],
-        solution=[f"grep -n {word} {quote(source)} > {quote(out)}"],
-    )
-
-
-def lines_of_several(names: Names) -> Unit:
-    """Lines with a word from all files of a directory, without file names."""
-    home, word, out = names.directory(), names.keyword(), names.file("txt")
-    texts = {f"{home}/{names.file('log')}": _planted(names, word, 5) for _ in range(names.number(2, 3))}
-    return saved(
-        names,
-        [fixture(path, text_of(lines)) for path, (lines, _) in texts.items()],
-        out,
-        text_of(line for path in sorted(texts) for line in texts[path][1]),
-        asks=[
-            f"Gather just the lines with {word} from all .log files of {home}, by file name, in {shown(out)}.",
-            f"Go through the .log files of {home} in order of name and write every line that contains {word} to "
-            f"{shown(out)}. Only the lines, no file names.",
-            f"{shown(out)} shall hold just the lines of {home}/*.log, file by file, that have {word} in them.",
-        ],
-        others=[
-            f"how to collect matches of {word} over the logs in {home}, no prefix, as {shown(out)}",
-            f"Search all .log files of {home} for {word} and store the lines found, without file names, in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have every line with {word} from the .log files in {home}, sorted by file name, "
-            "with no names in front.",
-            f"Which lines of the .log files in {home} mention {word}? Put them, file after file by name, in "
-            f"{shown(out)}, and nothing but the lines.",
-            f"I want the lines that contain {word} from {home}/*.log together in one file {shown(out)}, no file names "
-            "added.",
-            f"Take the .log files in the folder {home} by name and copy each line that has {word} in it to "
-            f"{shown(out)}, the line alone.",
-            f"Filter every .log file in {home} for the word {word}; the plain lines, one file after another, go to "
-            f"{shown(out)}.",
-            f"Lines with the word {word} are to be collected from the .log files of directory {home} and saved, "
-            f"without names of files, as {shown(out)}.",
-        ],
-        solution=[
-            names.pick(
-                [
-                    f"grep -h {word} {home}/*.log > {quote(out)}",
-                    f"cat {home}/*.log | grep {word} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def lines_with_either(names: Names) -> Unit:
-    """Lines with one of two words."""
-    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    first, second = names.keyword(), names.keyword()
-    lines = [f"{names.line(1, 2)} {word} {names.line(1, 2)}" for word in (first, second, first, second)]
-    lines = names.rng.sample([*lines, *names.lines(4)], 8)
-    hits = [line for line in lines if {first, second} & set(line.split())]
-    return saved(
-        names,
-        [fixture(source, text_of(lines))],
-        out,
-        text_of(hits),
-        asks=[
-            f"Save the lines of {shown(source)} that contain {first} or {second} as {shown(out)}.",
-            f"A line of {shown(source)} with either {listed([first, second])} in it belongs into {shown(out)}.",
-            f"Copy to {shown(out)} each line of {shown(source)} where one of the words {first}, {second} occurs.",
-        ],
-        others=[
-            f"how to match two words {first} {second} at once in {shown(source)}, saved to {shown(out)}",
-            f"Look for two words in {shown(source)}: lines with {first} or with {second} are stored in {shown(out)}.",
-            f"{shown(out)} should hold all lines of {shown(source)} that mention {first}, {second} or both.",
-            f"Which lines in {shown(source)} have {first} or {second} in them? Put these into {shown(out)}, in the "
-            "same order.",
-            f"I want each line of {shown(source)} with at least one of the words {first} and {second} in {shown(out)}.",
-            f"Search {shown(source)} for {first} and also for {second}, and write the lines with one or the other to "
-            f"{shown(out)}, in file order.",
-            f"Filter {shown(source)}: a line may stay if it contains {first} or if it contains {second}; save the "
-            f"result as {shown(out)}.",
-            f"Lines of {shown(source)} that contain the word {first} or the word {second} should be copied to "
-            f"{shown(out)}.",
-        ],
-        solution=[
-            names.pick(
-                [
-                    f"grep -e {first} -e {second} {quote(source)} > {quote(out)}",
-                    f"grep -E '{first}|{second}' {quote(source)} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
     "find_names": [names_by_extension, names_by_word, names_in_directory, names_of_directories],
     "find_content": [content_flat, content_tree, content_any_case, content_copied],
-    "extract_lines": [
-        lines_with_word, lines_by_edge, lines_any_case, lines_numbered, lines_of_several, lines_with_either,
-    ],
-}  # fmt: skip
+}

@@ -46,6 +46,11 @@ def replace_in_file(names: Names) -> Unit:
             f"The file {shown(path)} uses the word {old}. Write {new} instead, each time, in the same file.",
             f"Edit the file {shown(path)} so that all occurrences of {old} are replaced with {new}.",
             f"Change the word {old} into {new} in {shown(path)}, all of them, and leave the rest of the text.",
+            f"Swap {old} for {new} each time it occurs in {shown(path)}, and save the text back to {shown(path)}.",
+            f"Wherever {shown(path)} has the word {old}, write {new}, so that no {old} is left in the file afterwards.",
+            f"Turn {old} into {new} in the text of {shown(path)}, every single time, without making a second file.",
+            f"Rewrite {shown(path)} with {new} for {old} from the first line to the last, and no other change.",
+            f"In the text of {shown(path)}, exchange each {old} for {new} and save the file under its name.",
         ],
         [f"sed -i 's/{old}/{new}/g' {quote(path)}"],
     )
@@ -79,6 +84,15 @@ def replace_into_copy(names: Names) -> Unit:
             f"The word {old} should read {new} in {shown(out)}, which is otherwise the same as {shown(path)}; the "
             "original is not changed.",
             f"What would {shown(path)} look like with {new} for {old}? Write that text to {shown(out)}.",
+            f"Rewrite the text of {shown(path)} with {new} for each {old}, but into the new file {shown(out)}; "
+            f"{shown(path)} keeps its own text.",
+            f"For {shown(out)}, take what {shown(path)} says and turn every {old} into {new}. Do not edit "
+            f"{shown(path)}.",
+            f"Read {shown(path)}, exchange each {old} for {new}, and write the changed text to {shown(out)} only.",
+            f"From {shown(path)}, make a file {shown(out)} that differs in one word: where the former has {old}, the "
+            f"latter has {new}.",
+            f"Change {old} to {new} all through the text of {shown(path)}, but save it to {shown(out)}; {shown(path)} "
+            "is not overwritten.",
         ],
         solution=[f"sed 's/{old}/{new}/g' {quote(path)} > {quote(out)}"],
     )
@@ -113,6 +127,14 @@ def replace_in_directory(names: Names) -> Unit:
             f"Each .{ext} file in {home} has to say {new} wherever it says {old} now.",
             f"Substitute {new} for {old} in the files of {home} that end in .{ext}, all occurrences, and overwrite "
             "them.",
+            f"Swap {old} for {new}, each time, in whatever ends in .{ext} in the folder {home}; save the files under "
+            "their own names.",
+            f"Rewrite {home}/*.{ext} with {new} wherever {old} was; nothing else in {home} changes.",
+            f"No .{ext} file in {home} is to say {old} after this: put {new} there each time, and skip files of any "
+            "other type.",
+            f"Turn every {old} into {new} across the files called *.{ext} in {home}, and edit no others.",
+            f"In the folder {home}, change the .{ext} files one by one: {old} is exchanged for {new} throughout each "
+            "of them.",
         ],
         [f"sed -i 's/{old}/{new}/g' {home}/*.{ext}"],
     )
@@ -145,6 +167,15 @@ def replace_in_tree(names: Names) -> Unit:
             f"Edit the files below {home} at all levels so that {old} reads {new}.",
             f"All over the tree {home}, substitute {new} for {old} in the files, and leave everything else in them "
             "alone.",
+            f"Swap {old} for {new} in whatever file has it, from {home} down to its deepest folder; save each file in "
+            "place.",
+            f"In {home} and all folders within it, rewrite the files that say {old} so that they say {new} instead, "
+            "each time.",
+            f"Find {old} in the files under {home}, whatever their depth, and write {new} in its place each time.",
+            f"Each {old} in any file of {home}, or of a folder inside it, is changed to {new}; the files keep their "
+            "names.",
+            f"Exchange the word {old} for {new} throughout the whole of {home}: all files at all levels, nothing but "
+            "this word.",
         ],
         [
             names.pick(
@@ -186,6 +217,15 @@ def replace_once_per_line(names: Names) -> Unit:
             f"Substitute {new} for {old} in {shown(path)}, but no more than the first time on any line.",
             f"The file {shown(path)} must say {new} instead of the first {old} of a line, on all lines; a second "
             f"{old} stays.",
+            f"Swap just one {old} a line for {new} in {shown(path)}, the leftmost; save the result in the same file.",
+            f"Turn the first {old} that a line of {shown(path)} has into {new}, line after line, and let any further "
+            f"{old} stand.",
+            f"Rewrite {shown(path)}: at its first place on a line, {old} is exchanged for {new}; at later places it is "
+            "kept.",
+            f"On any line of {shown(path)}, write {new} for {old} the first time only. All other text in the file is "
+            "kept.",
+            f"Change {old} in {shown(path)} to {new} where it stands for the first time on a line, not where it comes "
+            "again.",
         ],
         [f"sed -i 's/{old}/{new}/' {quote(path)}"],
     )
@@ -218,6 +258,15 @@ def replace_two_words(names: Names) -> Unit:
             f"Substitute {one} for {first}, and also {two} for {second}, throughout {shown(path)}.",
             f"The words {first} and {second} in {shown(path)} are wrong: write {one} for {first} and {two} for "
             f"{second}, each time, in the same file.",
+            f"Rewrite {shown(path)} with two words changed: {one} is put for {first}, and {two} is put for {second}, "
+            "every time.",
+            f"Turn each {first} into {one} and each {second} into {two} within {shown(path)}, and save it under its "
+            "name.",
+            f"In the text of {shown(path)}, change {first} to {one}; then change {second} to {two}. Do so each time, "
+            "in the file itself.",
+            f"Wherever {shown(path)} has {first}, put {one} in its place. Wherever it has {second}, put {two}.",
+            f"No {first} and no {second} stay in {shown(path)}: {one} is written for the former and {two} for the "
+            "latter.",
         ],
         names.pick(
             [
@@ -254,6 +303,14 @@ def case_into_copy(names: Names) -> Unit:
             f"Convert {shown(path)} to {which} case; the converted text goes to the new file {shown(out)}.",
             f"All letters of {shown(path)} must be in {which} case in {shown(out)}; nothing else is different.",
             f"How would {shown(path)} read in {which} case only? Put that text into {shown(out)}.",
+            f"Bring the letters from {shown(path)} into {which} case on the way to {shown(out)}; {shown(path)} itself "
+            "is not edited.",
+            f"Into {shown(out)} goes all that {shown(path)} says, letter by letter in {which} case.",
+            f"Rewrite the text of {shown(path)} with {which} case letters alone, and record it in {shown(out)}, not in "
+            f"{shown(path)}.",
+            f"From {shown(path)}, make {shown(out)}: the same text, with its letters all set in {which} case.",
+            f"Write what is in {shown(path)} to a new file {shown(out)}, in {which} case letters from beginning to "
+            "end.",
         ],
         solution=[
             names.pick(
@@ -291,6 +348,12 @@ def case_in_place(names: Names) -> Unit:
             f"Replace the content of {shown(path)} by the same text in {which} case.",
             f"The letters in {shown(path)} are of mixed case. Overwrite the file so that all of them are {which} case.",
             f"Edit {shown(path)} itself: all its letters turn to {which} case.",
+            f"Set the whole text of {shown(path)} in {which} case and save it back under the same name.",
+            f"Turn the letters in {shown(path)} to {which} case, one and all, and leave no other file behind.",
+            f"Rewrite {shown(path)} so that it is the same text in {which} case letters.",
+            f"Only {which} case letters may be left in {shown(path)}: change the others to that case and overwrite the "
+            "file.",
+            f"In {shown(path)}, put every single letter into {which} case; the file keeps its name.",
         ],
         [
             f"tr {sets} < {quote(path)} > {quote(path + '.new')}",
@@ -332,6 +395,13 @@ def swap_character(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Where {shown(path)} has a {old_name}, {shown(out)} must have {new_name}; all other characters are the "
             "same.",
+            f"Exchange every {old_name} for {new_name} on the way from {shown(path)} to {shown(out)}, and do not edit "
+            f"{shown(path)}.",
+            f"In {shown(out)}, save the text of {shown(path)}, but with each {old_name} made {new_name}.",
+            f"Rewrite {shown(path)} with {new_name} for each {old_name}, but save it to {shown(out)} and not in place.",
+            f"Put {new_name} wherever the text of {shown(path)} has a {old_name}; print the outcome to {shown(out)}.",
+            f"From {shown(path)}, make a copy {shown(out)}. Any {old_name} is changed to {new_name} there, and nothing "
+            "else.",
         ],
         solution=[f"tr '{old}' '{new}' < {quote(path)} > {quote(out)}"],
     )
@@ -372,6 +442,11 @@ def drop_character(names: Names) -> Unit:
             f"Make a version of the file {shown(path)} {otherwise} and put it into {shown(out)}.",
             f"How would {shown(path)} look {otherwise}? Save that text as {shown(out)}.",
             f"The same text as in {shown(path)}, but {otherwise}, is to be stored in the file {shown(out)}.",
+            f"Rewrite the text of {shown(path)} {otherwise} and record it in {shown(out)}, not in place.",
+            f"Into {shown(out)} goes what {shown(path)} says, {otherwise}.",
+            f"From {shown(path)}, make a second file {otherwise}. Its name is {shown(out)}.",
+            f"Print {shown(path)} {otherwise}, and send the output to {shown(out)}.",
+            f"Write a copy of {shown(path)} to {shown(out)}, {otherwise} in the copy and nothing else changed.",
         ],
         solution=[f"tr {option} '{sign}' < {quote(path)} > {quote(out)}"],
     )
@@ -419,6 +494,16 @@ def case_of_directory(names: Names) -> Unit:
                 f"{which} case.",
                 f"Make a directory {target} that has the files of {home}, by the same names, with all letters {which} "
                 f"case; leave {home} alone.",
+                f"Set up {target}, a new directory, and reproduce in it each file of {home}, same name, with its "
+                f"letters in {which} case.",
+                f"Into the folder {target}, still to be made, goes the text of every file in {home}, set in {which} "
+                "case; file names are kept.",
+                f"Rewrite all files of {home} in {which} case, not in place but into files of the same names in the "
+                f"folder {target}, which you make first.",
+                f"Start a folder {target}. Then turn each text in {home} to {which} case and write it there under the "
+                "name of its file.",
+                f"From {home}, make a second directory {target} with the same file names, where all text is in {which} "
+                "case.",
             ]
         ),
         after=[fixture(f"{target}/{name}", text) for name, text in results.items()],

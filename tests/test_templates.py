@@ -15,7 +15,7 @@ import text_gate
 from dashdocker import session
 from schema import HOME, Fixture, Scenario
 from taxonomy import ANNOUNCEMENTS, ARCHETYPES, DIFFICULTIES, PROVIDERS, Combination, combinations
-from templates import DOABLE, SHAPES, author, files, joins, lines, providers, search, tables, text, tidying
+from templates import DOABLE, SHAPES, author, extraction, files, joins, lines, providers, search, tables, text, tidying
 from templates.providers import announcement, provider
 from templates.words import WORDS
 from templates.world import Names, Shape, checker_for, directory, fixture, link, masked, quote
@@ -28,7 +28,8 @@ TEXT_GATES: list[Callable[[Scenario], None]] = [
     text_gate.check_solution,
     text_gate.check_scaffold,
 ]
-OWN = sorted({name for family in (files, tidying, search, text, lines, tables, joins) for name in family.SHAPES})
+FAMILIES = (files, tidying, search, extraction, text, lines, tables, joins)
+OWN = sorted({name for family in FAMILIES for name in family.SHAPES})
 LEGAL = list(combinations())
 NASTY = ['it\'s $HOME `id` \\n %s "x"; *', "back\\slash & 'quotes' | $(id) ~ #"]
 
