@@ -6,45 +6,24 @@ Reads   nothing
 Writes  nothing
 Needs   nothing
 
-Who tries such work with the usual command sees it fail and leave nothing. DOABLE, from doable.py, stands beside it.
+Who tries such work with the usual command sees it fail and leave nothing. DOABLE, from doable.py, stands beside it; the
+archetypes of packing are in unpackable.py.
 """
 
-from collections.abc import Sequence
-
-from schema import HOME, Fixture
-from templates.archives import binary
+from templates import unpackable
 from templates.doable import DOABLE
+from templates.unpackable import cannot
 from templates.world import Names, Shape, Unit, directory, fixture, shown
 
 __all__ = ["DOABLE", "SHAPES"]
 
-NOT_INSTALLED: dict[str, str] = {"zstd": "zst", "7z": "7z", "rar": "rar", "lz4": "lz4", "brotli": "br", "zip": "zip"}
 READ_ONLY: tuple[str, ...] = ("/etc", "/usr/share", "/usr/lib", "/opt", "/srv", "/root", "/var/lib")
-
-
-def _cannot(
-    names: Names,
-    *,
-    fixtures: Sequence[Fixture] = (),
-    asks: Sequence[str],
-    others: Sequence[str],
-    outputs: Sequence[str],
-) -> Unit:
-    """A unit without a solution; `outputs` are relative to the home."""
-    return Unit(
-        fixtures=list(fixtures),
-        directive=names.pick(asks),
-        instruction=names.pick(others),
-        solution=[],
-        after=[],
-        blocked_outputs=[f"{HOME}/{path}" for path in outputs],
-    )
 
 
 def _copy_missing(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "csv", "log"]), names.number(0, 1)), names.file("txt")
     s, o = shown(source), shown(out)
-    return _cannot(
+    return cannot(
         names,
         asks=[
             f"Copy {s} to {o}.",
@@ -61,6 +40,11 @@ def _copy_missing(names: Names) -> Unit:
             f"Take {s} and copy it to a new file {o}.",
             f"Produce {o}, which has exactly the text of {s}.",
             f"The content of {s} is wanted in {o} as well; leave {s} where it is.",
+            f"Clone {s} and call the clone {o}.",
+            f"Reproduce the file {s} with another name, {o}.",
+            f"Store what {s} says a second time, in {o}.",
+            f"Into a new file {o} goes all that {s} says, and {s} stays in its place.",
+            f"From {s}, make a second file with the same content. Its name is {o}.",
         ],
         outputs=[out],
     )
@@ -69,7 +53,7 @@ def _copy_missing(names: Names) -> Unit:
 def _move_missing(names: Names) -> Unit:
     source, place = names.file(names.pick(["txt", "csv", "log"])), names.directory()
     s = shown(source)
-    return _cannot(
+    return cannot(
         names,
         fixtures=[directory(place)],
         asks=[
@@ -86,6 +70,11 @@ def _move_missing(names: Names) -> Unit:
             f"Put {s} into {place} and leave no copy of it outside.",
             f"We need {s} moved into {place}, under the same name.",
             f"{s} has to go into the directory called {place}.",
+            f"Transfer {s} to the folder {place}; it stays {s} there.",
+            f"Shift the file {s} from here into {place}.",
+            f"Into the directory {place} goes {s}, away from the home directory.",
+            f"Carry {s} to {place}, so that it lies there and no longer here.",
+            f"The file {s} leaves the home directory. Its new place is {place}.",
         ],
         outputs=[f"{place}/{source}"],
     )
@@ -94,7 +83,7 @@ def _move_missing(names: Names) -> Unit:
 def _sort_missing(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "list"]), 1), names.file("txt")
     s, o = shown(source), shown(out)
-    return _cannot(
+    return cannot(
         names,
         asks=[
             f"Sort the lines of {s} and save them as {o}.",
@@ -110,6 +99,11 @@ def _sort_missing(names: Names) -> Unit:
             f"The sorted content of {s} belongs in {o}.",
             f"We need the lines of {s} sorted; {o} is the file for that.",
             f"Run sort on {s} and keep what it prints in {o}.",
+            f"Order the lines of {s} from A to Z and record them in {o}.",
+            f"Into {o} go the lines of {s}, arranged by the alphabet.",
+            f"From {s} build {o}, a file of the same lines in sorted order.",
+            f"Use sort on {s} and let {o} be what it prints.",
+            f"Get the lines of {s} into alphabetical order. The result is stored in {o}, not in {s}.",
         ],
         outputs=[out],
     )
@@ -118,7 +112,7 @@ def _sort_missing(names: Names) -> Unit:
 def _edit_missing(names: Names) -> Unit:
     source, (old, new) = names.path(names.pick(["txt", "conf"]), names.number(0, 1)), names.words(2)
     s = shown(source)
-    return _cannot(
+    return cannot(
         names,
         asks=[
             f"In {s} replace {old} by {new} everywhere.",
@@ -134,6 +128,11 @@ def _edit_missing(names: Names) -> Unit:
             f"All occurrences of {old} in the file {s} are to be replaced with {new}.",
             f"We need {s} changed in place: {new} instead of {old}.",
             f"Rewrite {s} with {new} in every spot that has {old} now.",
+            f"Set {new} in place of {old} all over {s}.",
+            f"In the file {s}, turn {old} into {new} wherever it stands.",
+            f"Use sed on {s}, in place, to turn all {old} into {new}.",
+            f"Every {old} that {s} has turns into {new}. Nothing else in it is altered.",
+            f"Correct {s} itself; it says {old} in places that have to say {new}, all of them.",
         ],
         outputs=[source],
     )
@@ -141,7 +140,7 @@ def _edit_missing(names: Names) -> Unit:
 
 def _install(names: Names) -> Unit:
     source, place = names.file(names.pick(["conf", "txt", "sh"]), plain=True), names.pick(READ_ONLY)
-    return _cannot(
+    return cannot(
         names,
         fixtures=[fixture(source, names.text())],
         asks=[
@@ -158,6 +157,11 @@ def _install(names: Names) -> Unit:
             f"Save {source} to {place} too, and leave the one in the home directory.",
             f"The directory {place} lacks {source}; copy it there.",
             f"Place a second {source} in {place}.",
+            f"Reproduce {source} in {place}, with the name it has here.",
+            f"Store {source} a second time, in the system directory {place}.",
+            f"Into {place} goes a copy of {source}, and the original stays here.",
+            f"From the home directory, install {source} as {place}/{source}.",
+            f"Clone {source}. The place for the clone is {place}, and its name is the same.",
         ],
         outputs=[f"{place[1:]}/{source}"],
     )
@@ -165,7 +169,7 @@ def _install(names: Names) -> Unit:
 
 def _system_directory(names: Names) -> Unit:
     place, name = names.pick(READ_ONLY), names.word()
-    return _cannot(
+    return cannot(
         names,
         asks=[
             f"Create the directory {place}/{name}.",
@@ -181,6 +185,11 @@ def _system_directory(names: Names) -> Unit:
             f"There is no {place}/{name} yet; make that directory.",
             f"In {place}, add a directory with the name {name}.",
             f"{place}/{name} has to exist as a directory.",
+            f"Add a folder {name} to what is in {place}.",
+            f"Under {place}, start an empty directory called {name}.",
+            f"Build the folder {place}/{name} with nothing in it.",
+            f"Into {place} goes a new directory with the name {name}.",
+            f"Use mkdir to get a directory {place}/{name}. Leave it empty.",
         ],
         outputs=[f"{place[1:]}/{name}/.keep"],
     )
@@ -188,7 +197,7 @@ def _system_directory(names: Names) -> Unit:
 
 def _system_file(names: Names) -> Unit:
     target, line = names.pick(["/etc/hosts", "/etc/passwd", "/etc/profile", "/etc/group"]), names.line(2, 3)
-    return _cannot(
+    return cannot(
         names,
         asks=[
             f"Append the line '{line}' to {target}.",
@@ -204,6 +213,11 @@ def _system_file(names: Names) -> Unit:
             f"Write '{line}' after the last line of {target}.",
             f"{target} lacks '{line}'; put it at the bottom of the file.",
             f"Leave {target} as it is but for a new line '{line}' at its end.",
+            f"Attach '{line}' to the bottom of {target} as a line of its own.",
+            f"At the bottom of {target}, record the new line '{line}'.",
+            f"Let {target} go on with one more line after its last: '{line}'.",
+            f"Into {target} goes '{line}', after all lines that are there.",
+            f"Lengthen {target} by one line. It says '{line}' and comes last.",
         ],
         outputs=[target[1:]],
     )
@@ -211,7 +225,7 @@ def _system_file(names: Names) -> Unit:
 
 def _move_out(names: Names) -> Unit:
     source, place, name = names.path("log", names.number(0, 1)), names.pick(READ_ONLY), names.word()
-    return _cannot(
+    return cannot(
         names,
         fixtures=[fixture(source, names.text())],
         asks=[
@@ -228,93 +242,13 @@ def _move_out(names: Names) -> Unit:
             f"Bring the file {shown(source)} over to {place}/{name}.log; no copy stays at home.",
             f"Relocate {shown(source)}: from now on it is {place}/{name}.log.",
             f"The log {shown(source)} belongs outside the home, at {place}/{name}.log.",
+            f"Transfer {shown(source)} to {place}/{name}.log, so that it is no longer here.",
+            f"Shift the log {shown(source)} to {place} and call it {name}.log there.",
+            f"Into {place} goes {shown(source)}, away from home and with the new name {name}.log.",
+            f"Out of the home directory carry {shown(source)}, all the way to {place}/{name}.log.",
+            f"The log {shown(source)} leaves its place. From now on its path is {place}/{name}.log.",
         ],
         outputs=[f"{place[1:]}/{name}.log"],
-    )
-
-
-def _compress_with_absent(names: Names) -> Unit:
-    program = names.pick(["zstd", "lz4", "brotli"])
-    source = names.path(names.pick(["log", "txt"]), names.number(0, 1))
-    out = f"{source}.{NOT_INSTALLED[program]}"
-    s, o = shown(source), shown(out)
-    return _cannot(
-        names,
-        fixtures=[fixture(source, names.text())],
-        asks=[
-            f"Compress {s} with {program} to {o}.",
-            f"Use {program} to make {o} from {s}.",
-            f"Run {program} on {s}; the result is {o}.",
-        ],
-        others=[
-            f"I want a {program} version of {s} called {o}.",
-            f"{o} should be what {program} makes of {s}.",
-            f"Could you run {program} over {s} and save the compressed file as {o}?",
-            f"Produce {o} by compressing {s} with {program}.",
-            f"We need {s} squeezed by {program} into {o}.",
-            f"Make {s} smaller with {program}; call the compressed file {o}.",
-            f"Pack the single file {s} with {program}, so that {o} is there.",
-            f"The program {program} has to turn {s} into {o}.",
-        ],
-        outputs=[out],
-    )
-
-
-def _archive_with_absent(names: Names) -> Unit:
-    program = names.pick(["7z", "rar", "zip"])
-    members, out = [names.file("txt", plain=True) for _ in range(2)], names.file(NOT_INSTALLED[program], plain=True)
-    what = " and ".join(members)
-    return _cannot(
-        names,
-        fixtures=[fixture(path, names.text()) for path in members],
-        asks=[
-            f"Pack {what} into the {program} archive {out}.",
-            f"Make the archive {out} of {what} with {program}.",
-            f"Put {what} into {out}, using the program {program}.",
-        ],
-        others=[
-            f"I want {what} in a {program} archive named {out}.",
-            f"{out} should be a {program} archive of {what}.",
-            f"Could you archive {what} with {program} as {out}?",
-            f"Use {program} to bundle {what} in one archive, {out}.",
-            f"We need {out}, a {program} archive with the files {what} in it.",
-            f"{what} have to go into {out}; {program} is the program for it.",
-            f"Run {program} so that {out} holds {what}.",
-            f"Collect the files {what} in the new {program} archive {out}.",
-        ],
-        outputs=[out],
-    )
-
-
-def _unpack_with_absent(names: Names) -> Unit:
-    program, magic, command = names.pick(
-        [
-            ("7z", b"7z\xbc\xaf\x27\x1c\x00\x04", "7z x"),
-            ("rar", b"Rar!\x1a\x07\x01\x00", "unrar x"),
-            ("zstd", b"\x28\xb5\x2f\xfd\x24", "zstd -d"),
-        ]
-    )
-    stem = names.stem(plain=True)
-    path = f"{stem}.txt.{NOT_INSTALLED[program]}"
-    return _cannot(
-        names,
-        fixtures=[binary(path, magic + names.rng.randbytes(names.number(60, 120)))],
-        asks=[
-            f"Unpack {path}, made with {program}, so that {stem}.txt lies beside it.",
-            f"Extract {stem}.txt from {path} with {command.split()[0]}.",
-            f"Get {stem}.txt back out of the {program} file {path}.",
-        ],
-        others=[
-            f"I want the {stem}.txt that {program} put into {path}.",
-            f"{path} should yield {stem}.txt.",
-            f"Could you unpack {path} with {program}? It holds {stem}.txt.",
-            f"{stem}.txt is inside {path}; take it out with {program}.",
-            f"Use {program} to restore {stem}.txt from {path}.",
-            f"We need {stem}.txt again, which was packed into {path} by {program}.",
-            f"Expand the {program} file {path} so that {stem}.txt is here in the home directory.",
-            f"Run {program} on {path} to bring back {stem}.txt.",
-        ],
-        outputs=[f"{stem}.txt"],
     )
 
 
@@ -334,7 +268,7 @@ def _url(names: Names, file: str) -> str:
 def _download(names: Names) -> Unit:
     out = names.path(names.pick(["conf", "txt", "json", "list"]), 0, plain=True)
     url = _url(names, out)
-    return _cannot(
+    return cannot(
         names,
         asks=[
             f"Download {url} and save it as {out}.",
@@ -350,6 +284,11 @@ def _download(names: Names) -> Unit:
             f"Retrieve {url} with wget and name the file {out}.",
             f"Pull {url} from the web into {out}.",
             f"A download of {url} is wanted here as {out}.",
+            f"Copy {url} over the network into {out}.",
+            f"Into {out} goes what {url} has to offer.",
+            f"From {url} get a file and call it {out}.",
+            f"Use wget on {url} and store what comes as {out}.",
+            f"Request {url} from its server. The file that arrives is called {out} here.",
         ],
         outputs=[out],
     )
@@ -358,7 +297,7 @@ def _download(names: Names) -> Unit:
 def _refresh(names: Names) -> Unit:
     path = names.path(names.pick(["conf", "list", "txt"]), names.number(0, 1), plain=True)
     url = _url(names, path.rpartition("/")[2])
-    return _cannot(
+    return cannot(
         names,
         fixtures=[fixture(path, names.text())],
         asks=[
@@ -375,6 +314,11 @@ def _refresh(names: Names) -> Unit:
             f"We need the current text of {url} in {path}, the old text goes.",
             f"{path} is old; download {url} over it.",
             f"What {url} offers now has to stand in {path}.",
+            f"Exchange the old {path} with what is at {url} now.",
+            f"Into {path} goes the present content of {url}, in place of the old one.",
+            f"From {url} get the latest version and let {path} be that.",
+            f"Set {path} to what {url} says today.",
+            f"Throw out what {path} says now. Fill it again, from {url}.",
         ],
         outputs=[path],
     )
@@ -383,7 +327,7 @@ def _refresh(names: Names) -> Unit:
 def _upload(names: Names) -> Unit:
     path, out = names.path("conf", names.number(0, 1), plain=True), names.file("txt", plain=True)
     url = _url(names, names.word())
-    return _cannot(
+    return cannot(
         names,
         fixtures=[fixture(path, names.text())],
         asks=[
@@ -400,6 +344,11 @@ def _upload(names: Names) -> Unit:
             f"We need {path} uploaded to {url}, and {out} with the response.",
             f"Transfer {path} to {url}. The reply of the server has to be kept as {out}.",
             f"Let {url} have the file {path} and write the response to {out}.",
+            f"Deliver {path} to {url} and record the reply of the server in {out}.",
+            f"Into {out} goes what {url} replies when {path} is posted to it.",
+            f"Use wget to post the file {path} to {url}; its response is stored in {out}.",
+            f"To {url}, send what {path} says. Fill {out} with the answer.",
+            f"Hand {path} over to the server at {url} by POST. What it sends back is stored as {out}.",
         ],
         outputs=[out],
     )
@@ -408,7 +357,7 @@ def _upload(names: Names) -> Unit:
 def _download_and_unpack(names: Names) -> Unit:
     place, archive = names.directory(), names.file("tgz", plain=True)
     url = _url(names, archive)
-    return _cannot(
+    return cannot(
         names,
         fixtures=[directory(place)],
         asks=[
@@ -425,105 +374,20 @@ def _download_and_unpack(names: Names) -> Unit:
             f"Retrieve {url}, name it {archive}, and open it with tar inside {place}.",
             f"{place} has to be filled from {archive}, a download of {url}.",
             f"Pull {archive} down from {url} with wget; then let tar unpack it to {place}.",
+            f"Copy {url} over the network to {archive}, then expand this archive inside {place}.",
+            f"Into {place} go all files of {archive}, which comes from {url} and stays here, too.",
+            f"From {url} get {archive}. Take what it holds out into {place}, and leave {archive} where it is.",
+            f"Use wget on {url} and store the archive as {archive}; then use tar to open it in {place}.",
+            f"Fill {place} with what the archive at {url} holds. The archive itself is stored as {archive}.",
         ],
         outputs=[archive, f"{place}/{names.file(plain=True)}"],
-    )
-
-
-def _garbage(names: Names, head: bytes = b"") -> bytes:
-    """Bytes that begin right and hold nothing: in a gzip stream 7 opens a block of a kind that does not exist."""
-    return head + b"\x07" + names.rng.randbytes(names.number(600, 900))
-
-
-def _broken_tar(names: Names) -> Unit:
-    place, member = names.directory(), names.file("txt", plain=True)
-    zipped = names.rng.random() < 0.7
-    path = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
-    data = _garbage(names, b"\x1f\x8b\x08\0\0\0\0\0\0\x03" if zipped else b"")
-    p, kind = shown(path), "compressed tar archive" if zipped else "tar archive"
-    return _cannot(
-        names,
-        fixtures=[binary(path, data), directory(place)],
-        asks=[
-            f"Unpack the {kind} {p} into {place}; {place}/{member} must be there afterwards.",
-            f"Extract {member} and whatever else is in {p} (a {kind}) to the directory {place}.",
-            f"Put the content of the {kind} {p}, {member} above all, into {place}.",
-        ],
-        others=[
-            f"I want {place} to hold {member} and all else from the {kind} {p}.",
-            f"{place} should get what is in the {kind} {p}, {member} for one.",
-            f"Could you unpack {p}, a {kind}, to {place}? We need {member} there.",
-            f"Open the {kind} {p} and place all its members, such as {member}, in {place}.",
-            f"The files of the {kind} {p} belong in {place}; one of them is {member}.",
-            f"Expand {p} inside the directory {place}. It is a {kind} with {member} in it.",
-            f"We need all that is packed in {p}, a {kind}, in {place}, {member} included.",
-            f"From the {kind} {p} take {member} and all the rest, and leave it in {place}.",
-        ],
-        outputs=[f"{place}/{member}"],
-    )
-
-
-def _broken_single(names: Names) -> Unit:
-    path = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1))
-    ext, data = names.pick(
-        [
-            (".gz", _garbage(names, b"\x1f\x8b\x08\0\0\0\0\0\0\x03")),
-            (".gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03"),
-            (".bz2", _garbage(names, b"BZh9")),
-        ]
-    )
-    p, c = shown(path), shown(path + ext)
-    return _cannot(
-        names,
-        fixtures=[binary(path + ext, data)],
-        asks=[
-            f"Decompress {c} to {p}.",
-            f"Restore {p} from the compressed file {c}.",
-            f"Unpack {c} so that {p} is back.",
-        ],
-        others=[
-            f"I want {p}, of which only {c} is left.",
-            f"{c} should become {p} again.",
-            f"Could you uncompress {c}, so that we have {p} again?",
-            f"Expand {c}; its text belongs in {p}.",
-            f"Bring back {p}, which was compressed to {c}.",
-            f"We need {p} in plain form, and all there is of it is {c}.",
-            f"Undo the compression of {c} and leave {p} in its place.",
-            f"{p} has to be recovered from {c}.",
-        ],
-        outputs=[path],
-    )
-
-
-def _broken_zip(names: Names) -> Unit:
-    place, member, path = names.directory(), names.file("md", plain=True), names.file("zip")
-    p = shown(path)
-    return _cannot(
-        names,
-        fixtures=[binary(path, _garbage(names)), directory(place)],
-        asks=[
-            f"Unzip {p} into {place}; it brings {member}.",
-            f"Extract {member} from the zip archive {p} into {place}.",
-            f"From {p}, a zip archive, get {member} into the directory {place}.",
-        ],
-        others=[
-            f"I want {member} of the zip archive {p} in {place}.",
-            f"{place} should get {member} out of {p}, a zip.",
-            f"Could you open the zip file {p} and put {member} into {place}?",
-            f"{member} is inside {p}, a zip archive; unpack it to {place}.",
-            f"Expand the zip {p} in the directory {place}, so that {member} is there.",
-            f"We need {member} in {place}; it comes out of the zip file {p}.",
-            f"Use unzip on {p} to bring {member} into {place}.",
-            f"The content of the zip archive {p}, {member} for example, belongs below {place}.",
-        ],
-        outputs=[f"{place}/{member}"],
     )
 
 
 SHAPES: dict[str, list[Shape]] = {
     "missing_source": [_copy_missing, _move_missing, _sort_missing, _edit_missing],
     "forbidden_place": [_install, _system_directory, _system_file, _move_out],
-    "absent_program": [_compress_with_absent, _archive_with_absent, _unpack_with_absent],
+    "absent_program": unpackable.SHAPES["absent_program"],
     "unreachable_host": [_download, _refresh, _upload, _download_and_unpack],
-    "broken_archive": [_broken_tar, _broken_single, _broken_zip],
+    "broken_archive": unpackable.SHAPES["broken_archive"],
 }

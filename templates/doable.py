@@ -56,6 +56,12 @@ def _number_sequence(names: Names) -> Unit:
             f"We need a file {o} that lists {low} to {high}, every number on its own line.",
             f"Generate the numbers that start at {low} and end at {high}; store them in {o}, one per line.",
             f"The file {o} has to contain the numbers {low} through {high}, one number on every line.",
+            f"Print the whole numbers {low} to {high} into {o}, every one on its own line.",
+            f"Start at {low}, go up by 1 and stop after {high}; {o} gets these numbers, line by line.",
+            f"Into {o} goes every whole number that is at least {low} and at most {high}, in rising order, one a line.",
+            f"Use seq to fill {o} with {low} up to {high}.",
+            f"Build a file {o} with one number on every line. The first line says {low}, the last one {high}, in steps"
+            " of 1.",
         ],
         solution=f"seq {low} {high} > {quote(out)}",
     )
@@ -105,6 +111,12 @@ def _reversed_lines(names: Names) -> Unit:
             f"The file {o} has to contain the rows of {s} in the opposite order.",
             f"{s} is to be copied into {o} with its lines in reversed order, the last at the top.",
             f"Produce {o}, which has the entries of {s} backwards: the final line at the start, the first at the end.",
+            f"Print {s} into {o}, from its last line up to its first.",
+            f"Into {o} go the lines of {s} in the opposite order, the bottom line on top and the top line at the"
+            " bottom.",
+            f"Use tac on {s} and store what it prints in {o}.",
+            f"Read {s} from its end to its beginning, line by line, and record it that way in {o}.",
+            f"Flip the order of all lines in {s}. The result goes into {o}, which starts with the last line of {s}.",
         ],
         lines,
     )
@@ -126,6 +138,13 @@ def _mirrored_lines(names: Names) -> Unit:
             f"In {o} we need the lines of {s} reversed letter by letter, in the same order of lines.",
             f"Flip the text of each row in {s} so that it reads backwards, and save this in {o}.",
             f"{o} has to contain every line of {s} with its characters in reverse order.",
+            f"Print every line of {s} into {o} from right to left; the order of the lines stays.",
+            f"Into {o} goes {s} with the characters of every line turned around.",
+            f"Use rev on {s} and store what it prints in {o}.",
+            f"Read every line of {s} from its end to its beginning, character by character, and record it that way in"
+            f" {o}.",
+            f"Mirror the lines of {s}, so that the last character comes first. The result goes into {o}, line after"
+            " line as before.",
         ],
         lines,
     )
@@ -151,6 +170,13 @@ def _numbered_lines(names: Names) -> Unit:
             f"In {o} every line of {s} has to start with its position, counted from 1, and a space.",
             f"Add line numbers to the text of {s}, a single space after each, and store that in {o}, not in {s}.",
             f"We need {o}: the same lines as {s}, but with 1, 2, 3 and so on plus one space at the front of them.",
+            f"Print {s} into {o} with every line after its own number and one space.",
+            f"Into {o} goes {s} with 1, 2, 3 and so on at the start of its lines; one space follows the number.",
+            f"Use awk on {s} to set the line number and one space before every line; store what it prints in {o}.",
+            f"Copy {s} to {o} and number the lines on the way. A line of {o} is the number, one space and the old"
+            " line.",
+            f"For line 1 of {s}, record '1 ' plus the line in {o}, for line 2 '2 ' plus the line, and so on to the"
+            " end.",
         ],
         lines,
     )
@@ -176,6 +202,13 @@ def _folded_lines(names: Names) -> Unit:
             f"No line of {o} may have more than {width} characters; apart from that it has the text of {s}.",
             f"Split each line in {s} after {width} characters, as often as necessary; the new lines belong in {o}.",
             f"We need {s} with a line break every {width} characters, saved under the name {o}.",
+            f"Print {s} into {o} with a line break wherever a line would get longer than {width} characters.",
+            f"Into {o} goes {s} with its long lines cut up, {width} characters to a line.",
+            f"Use fold on {s} with a width of {width}; store what it prints in {o}.",
+            f"Chop the lines of {s} into parts {width} characters long, the last part being what remains, and record"
+            f" them in {o}, one part a line.",
+            f"Break up the lines of {s}: {width} characters are the most that one may have. The broken lines go into"
+            f" {o}.",
         ],
         lines,
     )
@@ -203,6 +236,11 @@ def _decoded(names: Names) -> Unit:
             f"What the base64 in {s} means has to be stored in {o}.",
             f"Convert {s} back from base64; the decoded text belongs in {o}, and {s} is left alone.",
             f"We need the original text, now base64 in {s}, under the name {o}.",
+            f"Print into {o} what the base64 text of {s} says in plain form.",
+            f"Into {o} goes the decoded content of {s}, which is written in base64.",
+            f"Use base64 -d on {s} and store what it prints in {o}.",
+            f"Translate {s} from base64 into plain text and record that in {o}, with {s} itself left alone.",
+            f"Take the base64 encoding off {s}. What comes out is the new file {o}.",
         ],
         solution=f"base64 -d {quote(source)} > {quote(out)}",
     )
@@ -243,6 +281,11 @@ def _own_name(names: Names) -> Unit:
             f"Put {thing}, just that, into a file {o}.",
             f"The file {o} has to contain {thing}.",
             f"Look up {thing}; it belongs in {o}.",
+            f"Print {thing} into {o}.",
+            f"Into {o} goes one line: {thing}.",
+            f"Determine {thing} and let it be all that {o} says.",
+            f"Ask the shell for {thing}; fill {o} with the answer.",
+            f"Build a file {o} of one line. That line says {other}.",
         ],
         solution=f"{command} > {quote(out)}",
     )
@@ -270,6 +313,11 @@ def _mode_digits(names: Names) -> Unit:
             f"The file {o} has to contain the octal mode of {s}, as stat prints it.",
             f"We need {o} with the numeric permissions (octal, three digits) of the file {s}.",
             f"Produce {o}: one line, the octal access mode of {s}.",
+            f"Print the octal permissions of {s}, three digits and no more, into {o}.",
+            f"Into {o} goes one line: the mode of {s}, written as a number of three octal digits.",
+            f"Use stat on {s} to get its octal mode; the three digits are stored in {o}.",
+            f"Determine the access mode of {s} and record it in {o} as three digits from 0 to 7.",
+            f"Build a file {o} of one line. It gives the mode bits of {s} in octal, in three digits.",
         ],
         solution=f"stat -c %a {quote(source)} > {quote(out)}",
     )
@@ -297,6 +345,11 @@ def _link_target(names: Names) -> Unit:
             f"We need the destination of the symbolic link {name}, exactly as it is stored in the link, in {o}.",
             f"Produce {o} with one line, the target path of the link called {name}.",
             f"What does the symbolic link {name} point to? The answer belongs in {o}.",
+            f"Print into {o} the path that the symlink {name} is made of.",
+            f"Into {o} goes one line: the path that stands in the symbolic link {name}.",
+            f"Use readlink on {name} and store what it prints in {o}.",
+            f"Read the symbolic link {name} itself, not the file behind it, and record its path in {o}.",
+            f"Determine where the symbolic link {name} leads. Fill {o} with that path, spelled as in the link.",
         ],
         solution=f"readlink {name} > {quote(out)}",
     )
@@ -325,6 +378,11 @@ def _checksum(names: Names) -> Unit:
             f"The file {o} has to contain the line that {kind}sum gives for {s}.",
             f"We need a checksum file {o} for {s}, made with {kind}sum.",
             f"Take the {kind}sum of {s} and store hash plus file name in {o}.",
+            f"Print the {kind}sum of {s} into {o}, hash and file name in one line.",
+            f"Into {o} goes what {kind}sum says about {s}.",
+            f"Determine the {kind} checksum of {s} and record it in {o} in the form that {kind}sum has for it.",
+            f"Build a checksum file {o} for {s}; {kind}sum is the program for it.",
+            f"Let {kind}sum read {s}. The line that it prints is stored in {o}.",
         ],
         solution=f"{kind}sum {source} > {quote(out)}",
     )
@@ -351,6 +409,11 @@ def _size_in_bytes(names: Names) -> Unit:
             f"Let stat tell how big {s} is; save the plain number as {o}.",
             f"We need the file size of {s}, the number from stat, in a file named {o}.",
             f"Get the size of {s} in bytes with stat and write just that figure into {o}.",
+            f"Print the byte size of {s} into {o}, read by stat and without the file name.",
+            f"Into {o} goes one number: how many bytes long {s} is, by stat.",
+            f"Use stat on {s} to get the size in bytes; only this number is stored in {o}.",
+            f"Determine by stat how many bytes {s} has and record that number, nothing more, in {o}.",
+            f"Let stat look at {s}. Fill {o} with the size it gives, as one plain number.",
         ],
         solution=f"stat -c %s {quote(source)} > {quote(out)}",
     )
@@ -377,6 +440,11 @@ def _encoded(names: Names) -> Unit:
             f"Produce a base64 version of {s} called {o}.",
             f"Run base64 on {s} and keep what it prints in {o}.",
             f"We need {s} as base64 text; {o} is the file for it.",
+            f"Print {s} in base64 into {o}.",
+            f"Into {o} goes what {s} says, but written in base64.",
+            f"Use base64 on {s} and store what it prints in {o}.",
+            f"Translate {s} into base64 and record that in {o}, with {s} itself left alone.",
+            f"Take {s} and encode it. The code is base64, and the encoded form is the new file {o}.",
         ],
         solution=f"base64 {quote(source)} > {quote(out)}",
     )
@@ -420,6 +488,11 @@ def _carriage_returns(names: Names) -> Unit:
             f"{s} was written on Windows. Delete the CR before each line end, in the same file.",
             f"We need {s} to have plain Unix line ends, without any carriage returns.",
             f"Edit {s} in place so that no line has a carriage return at its end.",
+            f"Take the CR off the end of each line in {s}, without a second file.",
+            f"In {s}, delete all carriage returns before the line ends.",
+            f"Turn the CRLF at the line ends of {s} into plain LF, in the file itself.",
+            f"Rid {s} of the carriage returns that its lines end with.",
+            f"All lines of {s} have a CR too many at the end. Drop it and leave all else as it is.",
         ],
     )
 
@@ -439,6 +512,11 @@ def _trailing_spaces(names: Names) -> Unit:
             f"Edit {s} in place: no line may end with a space.",
             f"Cut the whitespace off the right-hand side of all lines of {s}.",
             f"We need {s} without any spaces at the line ends.",
+            f"Take all spaces off the ends of the lines in {s}, without a second file.",
+            f"In {s}, delete the blanks between the last visible character of a line and its end.",
+            f"Trim the lines of {s} on the right, in the file itself.",
+            f"Rid {s} of the spaces that its lines end with.",
+            f"All lines of {s} have spaces too many at the end. Drop these and leave all else as it is.",
         ],
     )
 
@@ -466,6 +544,11 @@ def _arithmetic(names: Names) -> Unit:
             f"The file {o} has to contain one number, the result of {left} {sign} {right}.",
             f"We need the value of {left} {sign} {right} in {o}, just the number.",
             f"Let the shell calculate {left} {sign} {right}; its answer belongs in {o}.",
+            f"Print the result of {left} {sign} {right} into {o}.",
+            f"Into {o} goes one number: what {left} {sign} {right} comes to.",
+            f"Determine the value of {left} {sign} {right} and record it in {o}.",
+            f"Evaluate {left} {sign} {right} with the shell; only the number is stored in {o}.",
+            f"Use shell arithmetic for {left} {sign} {right}. Fill {o} with the number that comes out.",
         ],
         solution=f"echo $(({left} {sign} {right})) > {quote(out)}",
     )

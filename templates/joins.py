@@ -45,6 +45,16 @@ def paste_columns(names: Names) -> Unit:
             f"this order, to {shown(out)}.",
             f"Make a table of two columns in {shown(out)}: column 1 from {shown(first)}, column 2 from "
             f"{shown(second)}, separated by a {kind}.",
+            f"Print line after line of {shown(first)} into {shown(out)}, every one followed by a {kind} and the line"
+            f" of {shown(second)} with the same number.",
+            f"Into {shown(out)} go pairs, line by line: on the left what {shown(first)} says, then a {kind}, then what"
+            f" {shown(second)} says.",
+            f"From the lists {shown(first)} and {shown(second)} build {shown(out)}, whose line 1 is line 1 of"
+            f" {shown(first)}, a {kind} and line 1 of {shown(second)}, and so on to the end.",
+            f"Set {shown(first)} as the left column and {shown(second)} as the right column of the file {shown(out)};"
+            f" a {kind} divides them.",
+            f"Use paste on {shown(first)} and, after it, {shown(second)}. The separator is a {kind}, and {shown(out)}"
+            " gets the result.",
         ],
         solution=[f"paste {option}{quote(first)} {quote(second)} > {quote(out)}"],
     )
@@ -75,6 +85,13 @@ def stack_files(names: Names) -> Unit:
             f"Put the content of {shown(second)} after that of {shown(first)} and save both together as {shown(out)}.",
             f"The text of {shown(first)} and the text of {shown(second)}, in that order, are to be stored in a single "
             f"file {shown(out)}.",
+            f"Print all of {shown(first)} and, right after it, all of {shown(second)} into one new file, {shown(out)}.",
+            f"Into {shown(out)} goes {shown(first)} from top to bottom, and then {shown(second)} in the same way.",
+            f"From {shown(first)} and {shown(second)} build a single file {shown(out)}, with {shown(first)} as the"
+            f" upper part and {shown(second)} as the lower part.",
+            f"Merge two files end to end as {shown(out)}: at the top {shown(first)}, after it {shown(second)}.",
+            f"Start {shown(out)} as a duplicate of {shown(first)}. Add to it what {shown(second)} says, and leave"
+            f" {shown(first)} itself alone.",
         ],
         solution=names.pick(
             [
@@ -111,6 +128,14 @@ def append_file(names: Names) -> Unit:
                 f"The lines in {shown(source)} must be appended to {shown(target)}; nothing in {shown(target)} is "
                 f"lost and {shown(source)} stays.",
                 f"Add a copy of the lines in {shown(source)} to the bottom of {shown(target)}.",
+                f"Copy the whole of {shown(source)} to the bottom of {shown(target)}, and take nothing out of"
+                f" {shown(source)}.",
+                f"At the bottom of {shown(target)}, add what {shown(source)} says; the lines that {shown(target)} has"
+                " already stay before it.",
+                f"Let {shown(target)} go on, after its last line, with everything that {shown(source)} says.",
+                f"Use cat to lengthen {shown(target)} by all that is in {shown(source)}.",
+                f"What {shown(source)} says goes into {shown(target)} as well, after all lines there. {shown(source)}"
+                " itself is not altered.",
             ]
         ),
         solution=[f"cat {quote(source)} >> {quote(target)}"],
@@ -146,6 +171,12 @@ def join_parts(names: Names) -> Unit:
             "order of the names.",
             f"All the lines of {home}/*.{ext} belong together: copy them, file by file as the names sort, to "
             f"{shown(out)}.",
+            f"Print all .{ext} parts in {home} into one file, {shown(out)}, in the order in which their names come.",
+            f"Into {shown(out)} goes what the .{ext} files in the folder {home} say, part after part by name.",
+            f"From the pieces {home}/*.{ext} build {shown(out)}; the file names tell their order.",
+            f"Merge the .{ext} parts in {home} end to end, taken by name. {shown(out)} is the file for the whole.",
+            f"Read the .{ext} pieces of {home} from the first name to the last and record all their lines in"
+            f" {shown(out)}.",
         ],
         solution=[f"cat {home}/*.{ext} > {quote(out)}"],
     )
@@ -182,6 +213,16 @@ def stack_with_one_header(names: Names) -> Unit:
             f"the whole as {shown(out)}; leave {shown(first)} alone.",
             f"Make one csv file {shown(out)} of two, {shown(first)} and after it {shown(second)}, so that the line of "
             "column names is there only at the top.",
+            f"Print all of {shown(first)} into {shown(out)} and, after it, what {shown(second)} has from its line 2"
+            " on.",
+            f"Into {shown(out)} go the csv table {shown(first)} with its header and, further down, the table"
+            f" {shown(second)} without its header.",
+            f"From the csv tables {shown(first)} and {shown(second)} build {shown(out)}: one header line, the rows of"
+            f" {shown(first)}, the rows of {shown(second)}.",
+            f"Merge two csv files end to end as {shown(out)}: {shown(first)} whole, then {shown(second)} minus its top"
+            " line, which is the same header.",
+            f"Start {shown(out)} as a duplicate of {shown(first)}. Add the rows of {shown(second)} to it, but not the"
+            f" header of {shown(second)}.",
         ],
         solution=[f"cp {quote(first)} {quote(out)}", f"tail -n +2 {quote(second)} >> {quote(out)}"],
     )
@@ -221,6 +262,15 @@ def common_lines(names: Names) -> Unit:
             f"Filter the list {shown(second)} with the list {shown(first)}; entries that {verb} {shown(first)} go "
             f"into {shown(out)}, in their old order.",
             f"What entries of {shown(second)} {verb} {shown(first)}? Put these lines into the file {shown(out)}.",
+            f"Copy from {shown(second)} to {shown(out)} all lines, and no others, that {verb} {shown(first)}.",
+            f"Into {shown(out)} go the entries of {shown(second)} which {verb} the list {shown(first)}, compared as"
+            " whole lines.",
+            f"Test {shown(second)} line by line against the lines of {shown(first)}. Those that {verb} {shown(first)}"
+            f" are recorded in {shown(out)}.",
+            f"For {shown(out)}, pick out of {shown(second)} all whole lines that {verb} {shown(first)}, in the same"
+            " order as there.",
+            f"Pass through {shown(second)} from top to bottom and print to {shown(out)} all lines there which {verb}"
+            f" the file {shown(first)}.",
         ],
         solution=[f"grep {options} {quote(first)} {quote(second)} > {quote(out)}"],
     )
@@ -265,6 +315,18 @@ def join_by_key(names: Names) -> Unit:
             f"key, value from {shown(first)}, value from {shown(second)}, ordered like {shown(first)}.",
             f"Take the keys of {shown(first)} from top to bottom; each line of {shown(out)} is the line of "
             f"{shown(first)}, a comma and the value that goes with this key in the csv file {shown(second)}.",
+            f"Print the rows of the csv file {shown(first)} into {shown(out)}, every one followed by a comma and"
+            f" column 2 of that row of the csv file {shown(second)} which has the same key in column 1.",
+            f"Into {shown(out)} go the rows of {shown(first)}, in the same order, with one more cell after the others:"
+            f" what {shown(second)} has in column 2 for their column 1. All three are csv files.",
+            f"Match by key, which is column 1 in the comma separated tables {shown(first)} and {shown(second)}:"
+            f" {shown(out)} gets key, column 2 of {shown(first)} and column 2 of {shown(second)}, with commas between;"
+            f" the keys come as in {shown(first)}.",
+            f"For every key in column 1 of the csv table {shown(first)}, from top to bottom, find the row of"
+            f" {shown(second)} with that key. Record the row of {shown(first)}, a comma and column 2 of the found row"
+            f" in {shown(out)}.",
+            f"Extend the rows of {shown(first)} by a third column and store them as {shown(out)}, still comma"
+            f" separated; it is taken from column 2 of {shown(second)}, from the row that starts with the same value.",
         ],
         solution=[
             f"awk -F, 'NR == FNR {{a[$1] = $2; next}} {{print $0 \",\" a[$1]}}' {quote(second)} {quote(first)}"

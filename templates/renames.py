@@ -67,6 +67,13 @@ def _swap_extension(names: Names) -> Unit:
                 f"Swap the ending .{old} for .{new} in all file names of the directory {place}.",
                 f"No name in {place} should end in .{old} any more, but in .{new}; the part before the dot stays.",
                 f"For each file of {place} with the extension .{old}, rename it to the same name with .{new}.",
+                f"Set the extension of whatever is called *.{old} in {place} to .{new}; the part before the dot stays"
+                " the same.",
+                f"In the folder {place}, let all names end in .{new} that now have .{old} as their last part.",
+                f"All .{old} files of {place} are renamed: .{new} comes where .{old} was, and no other file is"
+                " touched.",
+                f"Run through the directory {place} and turn the ending .{old} of a file name into .{new}.",
+                f"Wrong extension in {place}: .{old}. Rename each file that has it, with .{new} in place of it.",
             ]
         ),
         solution=[
@@ -105,6 +112,12 @@ def _strip_extension(names: Names) -> Unit:
                 f"In the directory {place}, files such as NAME.{old} should be called NAME.",
                 f"Every .{old} file in the folder {place} gets a shorter name, the one it has now minus .{old}.",
                 f"Remove the last extension, .{old}, of all names in {place} that end in it.",
+                f"Cut .{old} off wherever a name in {place} ends in it; what stands before it is the new name.",
+                f"From all file names in {place} with a final .{old}, drop this .{old}, but lose no file.",
+                f"Shorten the names *.{old} in {place} by .{old} and by nothing more.",
+                f"All .{old} files in the folder {place} are renamed. Their new names are the old ones up to the final"
+                f" .{old}.",
+                f"Free the names in {place} of the extension .{old}, so that NAME.{old} is simply NAME.",
             ]
         ),
         solution=[f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}"; done'],
@@ -138,6 +151,12 @@ def _append_extension(names: Names) -> Unit:
                 f"In the folder {place}, NAME should be called NAME.{new}, for every {what}.",
                 f"The names of all {what}s in {place} must end in .{new}; the old name stays in front of it.",
                 f"Each {what} of the folder {place} is to be renamed: old name, then .{new}.",
+                f"Add .{new} behind the whole name of whatever {what} lies in {place}.",
+                f"Extend by .{new} what the {what}s in {place} are called, and drop nothing of it.",
+                f"To each {what} name in {place}, attach .{new} as one more extension.",
+                f"All {what}s of {place} are renamed. The new name is the old name and, right after it, .{new}.",
+                f"In the folder {place}, mark each {what} with .{new} at the very end, so that NAME turns into"
+                f" NAME.{new}.",
             ]
         ),
         solution=[f'for f in {place}/{pattern}; do mv "$f" "$f.{new}"; done'],
@@ -168,6 +187,11 @@ def _two_named(names: Names) -> Unit:
                 f"The files {what} have the extension .{old} but should have .{new}; rename them.",
                 f"In the names of {what} put .{new} where .{old} stands now.",
                 f"{what} must lose the extension .{old} and get .{new} in its place.",
+                f"Turn the final .{old} of both names into .{new}: {what}.",
+                f"Set .{new} as the extension where it is .{old} now, for the files {what}.",
+                f"Use mv on {what}: .{old} goes, .{new} comes in its place.",
+                f"Two names end in .{old}: {what}. Let them end in .{new} from now on.",
+                f"Convert the names {what} from .{old} to .{new} with two mv commands.",
             ]
         ),
         solution=[f"mv {quote(a)} {quote(b)}" for a, b in zip(files, after, strict=True)],
@@ -202,6 +226,13 @@ def _swap_in_subdirectories(names: Names) -> Unit:
                 f"All folders in {place} have .{old} files. Let these end in .{new} and stay in their folder.",
                 f"The files matching {place}/*/*.{old} need the extension .{new}; each stays in its subdirectory.",
                 f"Go through the subdirectories of {place} and give each .{old} file the extension .{new}.",
+                f"In each folder that lies directly in {place}, turn the extension .{old} of the file names into"
+                f" .{new}.",
+                f"Set .{new} as the extension of what the subdirectories of {place} have as .{old} files.",
+                f"Visit every subdirectory of {place}; a NAME.{old} that is there turns into NAME.{new}.",
+                f"Files {place}/*/*.{old} stay in their folder. Only their extension is renamed, to .{new}.",
+                f"For the folders inside {place}: rename what they have as .{old} so that it is .{new}, in the same"
+                " folder.",
             ]
         ),
         solution=[f'for f in {place}/*/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done'],
@@ -235,6 +266,15 @@ def _swap_and_move(names: Names) -> Unit:
                 f" {target} and put them there.",
                 f"The .{old} files do not stay in {place}: as .{new} files they belong in {target}, which does not"
                 " exist yet.",
+                f"Set up a folder {target} and transfer whatever ends in .{old} in {place} to it, now with .{new} as"
+                " its ending.",
+                f"Into a new directory {target} carry every .{old} file out of {place}; on the way .{old} turns into"
+                f" .{new}.",
+                f"Out of {place}, bring NAME.{old} to {target}/NAME.{new}, for all such files. Create the directory"
+                f" {target} before that.",
+                f"Start a directory {target}. Whatever is NAME.{old} in {place} goes there as NAME.{new}.",
+                f"Turn the ending .{old} into .{new} on the files of {place} and shift these files to {target}, a"
+                " folder that you add.",
             ]
         ),
         solution=names.pick(
@@ -287,6 +327,12 @@ def _add_prefix(names: Names) -> Unit:
                 f"Give all .{ext} files of the folder {place} the prefix {prefix} and leave the other files as they"
                 " are.",
                 f"Names of .{ext} files in {place} should begin with {prefix}; add it to each.",
+                f"Set {prefix} before all names of .{ext} files in {place}; other names stay the same.",
+                f"In the folder {place}, let {prefix} come before all names *.{ext}.",
+                f"Attach {prefix} to the beginning of whatever name in {place} ends in .{ext}.",
+                f"All .{ext} files of {place} are renamed. Their new names are {prefix} and, right behind it, the old"
+                " names.",
+                f"Let the .{ext} files in the directory {place} start with {prefix}, NAME turning into {prefix}NAME.",
             ]
         ),
         solution=[
@@ -326,6 +372,11 @@ def _strip_prefix(names: Names) -> Unit:
                 f"Remove the leading {prefix} of all names in {place}; files without it stay as they are.",
                 f"The prefix {prefix} is not wanted any more: files of {place} that carry it get the rest of the name.",
                 f"Every file in the folder {place} called {prefix} and something must be renamed to the something.",
+                f"Cut {prefix} off wherever a name in {place} begins with it.",
+                f"From the names {prefix}* in {place}, drop {prefix} and leave what comes next.",
+                f"Shorten the names in {place} that start with {prefix} by just this prefix.",
+                f"All {prefix}* files of {place} are renamed. They lose {prefix} and nothing else.",
+                f"In the folder {place}, turn what is called {prefix}NAME into plain NAME, and touch no other name.",
             ]
         ),
         solution=[
@@ -366,6 +417,11 @@ def _swap_prefix(names: Names) -> Unit:
                 f"Every file of the folder {place} with the prefix {old} gets the prefix {new} for it, the rest as"
                 " before.",
                 f"Files in {place} must not start with {old} any more but with {new}; what follows stays.",
+                f"Set {new} in place of {old} before all names in {place} that have {old} there.",
+                f"In the folder {place}, let {new} be the prefix of the names that have {old} for it now.",
+                f"Turn the names {old}* of {place} into {new}*, what comes after the prefix being the same.",
+                f"All {old}* files of {place} are renamed. They start with {new} now and go on as before.",
+                f"Wrong prefix in {place}: {old}. Rename each file that has it, with {new} in place of it.",
             ]
         ),
         solution=[f'(cd {place} && for f in {old}*; do mv "$f" "{new}${{f#{old}}}"; done)'],
@@ -395,6 +451,11 @@ def _prefix_two_named(names: Names) -> Unit:
                 f"For {what} the new name is {prefix} and then the name as it is now.",
                 f"Let the names of {what} start with {prefix}; use mv for both.",
                 f"{what} are to be called {prefix}NAME, where NAME is what each is called today.",
+                f"Set {prefix} before both names, {what}.",
+                f"For {what}, extend both names by {prefix}, which comes before them.",
+                f"Use mv on {what} to attach {prefix} at the beginning.",
+                f"Two files are renamed: {what}. Their new names are {prefix} and, right behind it, the old names.",
+                f"Turn NAME into {prefix}NAME for both {what}.",
             ]
         ),
         solution=[f"mv {name} {prefix}{name}" for name in files],
@@ -430,6 +491,14 @@ def _prefix_with_directory(names: Names) -> Unit:
                 f"The .{ext} files do not stay in {place}; they go to {target}, and their names get the prefix"
                 f" {place}-.",
                 f"Give each .{ext} file in the folder {place} the prefix {place}- and put it in the folder {target}.",
+                f"Transfer whatever ends in .{ext} from {place} to the directory {target}; the names there are"
+                f" {place}- and the old name.",
+                f"Into {target} shift all .{ext} files of {place}; there, {place}- comes before their names.",
+                f"Out of {place}, carry every NAME.{ext} to {target} and name it {place}-NAME.{ext} there.",
+                f"All .{ext} files leave {place} for the folder {target}. On the way, {place}- is attached to the"
+                " beginning of their names.",
+                f"Turn the .{ext} files {place}/NAME into {target}/{place}-NAME, so that {place} has no .{ext} file"
+                " any more.",
             ]
         ),
         solution=[f'for f in {place}/*.{ext}; do mv "$f" "{target}/{place}-${{f##*/}}"; done'],

@@ -57,6 +57,15 @@ def cut_one(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Column {column} of {shown(path)} should be stored alone in the file {shown(out)}; a {kind} separates "
             "the cells.",
+            f"Cut field {column} out of every line of {shown(path)}, where a {kind} divides the fields, into the file"
+            f" {shown(out)}.",
+            f"From the {kind} separated file {shown(path)}, print field {column} of all rows into {shown(out)}.",
+            f"Fill {shown(out)} with what column {column} of {shown(path)} has, one value a line; columns are split at"
+            f" each {kind}.",
+            f"Into {shown(out)} goes column {column} of the table {shown(path)} and no other. Its columns have a"
+            f" {kind} between them.",
+            f"Split the rows of {shown(path)} at each {kind}; part {column} alone is recorded in {shown(out)}, row by"
+            " row.",
         ],
         solution=[f"cut {option}-f{column} {quote(path)} > {quote(out)}"],
     )
@@ -94,6 +103,16 @@ def cut_some(names: Names) -> Unit:
             f"In {shown(path)} there is a {kind} between cells. Put {what} into {shown(out)}, separated in the same "
             "way.",
             f"The table {shown(path)} is {kind} separated; {what} of it should be stored as the table {shown(out)}.",
+            f"Cut {what} out of every line of {shown(path)} into the file {shown(out)}; a {kind} divides the cells in"
+            " both.",
+            f"For {shown(out)}, take the {kind} separated rows of {shown(path)} and drop all but {what} from them; the"
+            " separator stays the same.",
+            f"From {shown(path)}, whose cells have a {kind} between them, print {what} into {shown(out)}, where the"
+            f" {kind} stays.",
+            f"Into {shown(out)} go {what} of the table {shown(path)} and no others. Cells have a {kind} between them,"
+            " there as here.",
+            f"Fill {shown(out)} with rows of {shown(path)} reduced to {what}; fields are split, and stay split, by a"
+            f" {kind}.",
         ],
         solution=[f"cut {option}-f{fields} {quote(path)} > {quote(out)}"],
     )
@@ -135,6 +154,16 @@ def cut_reordered(names: Names) -> Unit:
             f"files are {kind} separated.",
             f"Change the order of columns: in {shown(out)}, field {first} of {shown(path)} comes before field "
             f"{second}. Both files have a {kind} between fields.",
+            f"Print field {first}, then a {kind}, then field {second} of every row of {shown(path)} into {shown(out)};"
+            f" a {kind} divides fields in {shown(path)}, too.",
+            f"Into {shown(out)} go two columns of {shown(path)}: on the left column {first}, on the right column"
+            f" {second}. Cells have a {kind} between them, there as here.",
+            f"Rearrange the {kind} separated table {shown(path)}: {shown(out)} has only its column {first} and, behind"
+            f" that, its column {second}, with the same separator.",
+            f"For every row of {shown(path)}, cells split by a {kind}, record cell {first} ahead of cell {second} in"
+            f" {shown(out)}, a {kind} between the two.",
+            f"Bring column {first} of {shown(path)} in front of column {second} and drop the rest; the new table is"
+            f" {shown(out)}. Both tables are split by a {kind}.",
         ],
         solution=[f"awk {option}'{{print ${first} {glue} ${second}}}' {quote(path)} > {quote(out)}"],
     )
@@ -173,6 +202,16 @@ def cut_without_header(names: Names) -> Unit:
             f"to {shown(out)} and leave out the heading.",
             f"Skip the header of the csv table {shown(path)} and save field {column}, called {title}, of all other "
             f"lines as {shown(out)}.",
+            f"Cut field {column} out of the csv file {shown(path)} from line 2 on, since line 1 has the headings, and"
+            f" store it in {shown(out)}.",
+            f"From {shown(path)}, split at commas, print the {title} values (column {column}) into {shown(out)}, but"
+            " not the heading itself.",
+            f"Drop the header line of {shown(path)}; what the other lines have in field {column} ({title}) is recorded"
+            f" in {shown(out)}. Commas divide the fields.",
+            f"Into {shown(out)} goes column {column} of the csv table {shown(path)}, one value a line. The heading"
+            f" {title} is not among them.",
+            f"Fill {shown(out)} with what {shown(path)} has for {title}: cell {column} of every row but the top one,"
+            " with the headings, cells split by commas.",
         ],
         solution=[
             names.pick(
@@ -217,6 +256,16 @@ def cut_of_each(names: Names) -> Unit:
             f"it as {shown(out)}.",
             f"What is in column {column} of the .csv files of {home}? Copy these values, one file after the other by "
             f"name, to {shown(out)}; a comma separates columns.",
+            f"Cut field {column}, split at commas, out of every .csv table in {home} and gather the values in"
+            f" {shown(out)}, tables taken in order of name.",
+            f"From {home}/*.csv, one table after another by name, print column {column} into {shown(out)}; commas"
+            " divide the columns.",
+            f"Into {shown(out)} goes column {column} of all .csv tables in {home}, whose names give the order. Their"
+            " cells have commas between them.",
+            f"Read the .csv files in the folder {home} by name and record cell {column} of every comma separated row"
+            f" in one file, {shown(out)}.",
+            f"Fill {shown(out)} with what the .csv tables of {home} have in column {column}, table after table by"
+            " name; their columns are split by commas.",
         ],
         solution=[
             names.pick(
@@ -267,6 +316,16 @@ def rows_by_number(names: Names) -> Unit:
             "unchanged. Columns are comma separated.",
             f"In the csv table {shown(path)}, take all lines with column {width} {word} {limit} and write them to "
             f"{shown(out)}.",
+            f"Copy from the csv file {shown(path)} to {shown(out)} all rows that have a number {word} {limit} in field"
+            f" {width}.",
+            f"For {shown(out)}, leave out every row of the csv table {shown(path)} unless its field {width} is {word}"
+            f" {limit}.",
+            f"Into {shown(out)} go those rows of {shown(path)}, whole, that have a value {word} {limit} as column"
+            f" {width}. Commas divide the columns.",
+            f"Test field {width} of every line in {shown(path)}, fields split at commas: if it is {word} {limit},"
+            f" record the line in {shown(out)}.",
+            f"Pick out of {shown(path)}, a table split at commas, the lines in which cell {width} is {word} {limit};"
+            f" {shown(out)} is the file for them.",
         ],
         solution=[f"awk -F, '${width} {sign} {limit}' {quote(path)} > {quote(out)}"],
     )
@@ -318,6 +377,14 @@ def rows_by_word(names: Names) -> Unit:
             f"{shown(out)}, unchanged.",
             f"Take from {shown(path)}, a csv file, all lines where the value in column 2 {verb} {word}, and write "
             f"them to {shown(out)}.",
+            f"Copy from the csv file {shown(path)} to {shown(out)} all rows in which cell 2 {verb} {word}.",
+            f"For {shown(out)}, accept a row of the csv table {shown(path)} only if its second field {verb} {word}.",
+            f"Into {shown(out)} go those rows of {shown(path)}, whole, whose value in column 2 {verb} {word}. Commas"
+            " divide the columns.",
+            f"Test the second cell of every line in {shown(path)}, cells split at commas: if it {verb} {word}, record"
+            f" the line in {shown(out)}.",
+            f"Pick out of {shown(path)}, a table split at commas, the lines whose field 2 {verb} {word}; {shown(out)}"
+            " is the file for them.",
         ],
         solution=[f"awk -F, '$2 {sign} \"{word}\"' {quote(path)} > {quote(out)}"],
     )
@@ -360,6 +427,14 @@ def rows_by_first(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Rows whose value in column 1 {verb} {word} should be taken from the csv table {shown(path)} and put "
             f"into {shown(out)}.",
+            f"Copy from the csv file {shown(path)} to {shown(out)} all rows in which cell 1 {verb} {word}.",
+            f"For {shown(out)}, accept a row of the csv table {shown(path)} only if its first field {verb} {word}.",
+            f"Into {shown(out)} go those lines of {shown(path)}, whole, where the part up to the first comma, without"
+            f" the comma, {verb} {word}.",
+            f"Test how the rows of {shown(path)} begin, cells split at commas: if cell 1 {verb} {word}, record the row"
+            f" in {shown(out)}.",
+            f"Pick out of {shown(path)}, a table split at commas, the lines whose field 1 {verb} {word}; {shown(out)}"
+            " is the file for them.",
         ],
         solution=[f"grep {option}'^{word},' {quote(path)} > {quote(out)}"],
     )
@@ -400,6 +475,16 @@ def rows_with_header(names: Names) -> Unit:
             f"{shown(out)}, after the same header line.",
             f"From {shown(path)}, comma separated, take the headings and any row with {heads[2]} {word} {limit}, and "
             f"write them to {shown(out)}. {heads[2]} is column 3.",
+            f"Copy the headings of the csv file {shown(path)} to {shown(out)} and, after them, all rows that have a"
+            f" number {word} {limit} in field 3.",
+            f"For {shown(out)}, leave out every row of {shown(path)} unless its {heads[2]} (field 3) is {word}"
+            f" {limit}, but leave the header in. Commas divide the fields.",
+            f"Into {shown(out)} go the header of the table {shown(path)} and those rows whose column 3, {heads[2]}, is"
+            f" {word} {limit}. The cells have commas between them.",
+            f"Test field 3 of every line in {shown(path)} after the header, fields split at commas: if it is {word}"
+            f" {limit}, record the line in {shown(out)}, which starts with the same header.",
+            f"Pick out of {shown(path)}, a table split at commas, its top line with the column names and the lines in"
+            f" which cell 3, {heads[2]}, is {word} {limit}; {shown(out)} is the file for them.",
         ],
         solution=[f"awk -F, 'NR == 1 || $3 {sign} {limit}' {quote(path)} > {quote(out)}"],
     )
@@ -436,6 +521,15 @@ def names_of_rows(names: Names) -> Unit:
             f"values to {shown(out)}.",
             f"Take the rows of {shown(path)} with the value {word} in column 2 and save their column {column} alone "
             f"as {shown(out)}; the table is comma separated.",
+            f"Copy cell {column} of all rows with {word} as cell 2 from the csv file {shown(path)} to {shown(out)}.",
+            f"For every row of {shown(path)} with {word} in its second field, print field {column} alone into"
+            f" {shown(out)}; commas divide the fields.",
+            f"Into {shown(out)} go values of column {column}, but only from rows of the csv table {shown(path)} with"
+            f" {word} as column 2.",
+            f"Test field 2 of every line in {shown(path)}, fields split at commas: if it is {word}, record field"
+            f" {column} in {shown(out)}, without the rest of the line.",
+            f"Pick out of {shown(path)}, a table split at commas, the lines whose cell 2 is {word}; {shown(out)} is"
+            f" the file for their cell {column}, one value a line.",
         ],
         solution=[f"awk -F, '$2 == \"{word}\" {{print ${column}}}' {quote(path)} > {quote(out)}"],
     )

@@ -41,6 +41,16 @@ def sort_two_kinds(names: Names) -> Unit:
                 f" for the .{second} files; move them there.",
                 f"Move each .{first} file in {home} into {home}/{first}, and each .{second} file into"
                 f" {home}/{second}; make these folders first.",
+                f"Set up {home}/{first} and {home}/{second}; shift *.{first} from {home} into the former and"
+                f" *.{second} into the latter.",
+                f"Distribute the files of {home} over two new subdirectories by extension: .{first} to {first},"
+                f" .{second} to {second}.",
+                f"Into {home}/{first} goes what {home} has as *.{first}, into {home}/{second} what it has as"
+                f" *.{second}. Add both folders before you move the files.",
+                f"Under {home}, start one folder per extension, {first} and {second}, and transfer all files to the"
+                " one that fits.",
+                f"Bring what ends in .{first} from {home} down into a new folder {home}/{first}, and what ends in"
+                f" .{second} into a new folder {home}/{second}.",
             ]
         ),
         solution=names.pick(
@@ -88,6 +98,12 @@ def sort_one_kind(names: Names) -> Unit:
                 f"Separate the .{ext} files from {home} by moving them into the new folder {target}.",
                 f"Each file in {home} with the extension .{ext} is to be moved to {target}, which has to be made"
                 " first.",
+                f"Set up a directory {target} and carry the .{ext} files over to it from {home}, but nothing else.",
+                f"Into the new folder {target} bring whatever ends in .{ext} in {home}.",
+                f"Out of {home}, shift all files with the extension .{ext} to {target}. Add that directory first.",
+                f"Start a folder {target} for what {home} has as *.{ext} and transfer it there; other files remain in"
+                f" {home}.",
+                f"Every .{ext} file of {home} gets a new place: {target}, a folder that you add for this.",
             ]
         ),
         solution=[f"mkdir {target}", f"mv {home}/*.{ext} {target}/"],
@@ -122,6 +138,12 @@ def sort_from_tree(names: Names) -> Unit:
                 f"The directory {target} has to get each .{ext} file that is in {home} at whatever depth; none of"
                 " them stays behind.",
                 f"Files called *.{ext} anywhere in {home} are to be moved to the folder {target}, flat.",
+                f"Search {home} down to its deepest folder for .{ext} files and shift them straight into {target}.",
+                f"Out of the tree {home}, transfer all that ends in .{ext} to the existing folder {target}, without"
+                " any subdirectories.",
+                f"Into {target} carry every .{ext} file from {home}, wherever in that tree it lies.",
+                f"Use find and mv on {home} and its subdirectories: what is called *.{ext} changes over to {target}.",
+                f"All .{ext} files leave {home} and the folders in it. From now on they lie side by side in {target}.",
             ]
         ),
         solution=[f"find {home} -name '*.{ext}' -exec mv {{}} {target}/ \\;"],
@@ -162,6 +184,16 @@ def sort_by_prefix(names: Names) -> Unit:
                 " name starts with.",
                 f"Move {home}/{first}-* into a new directory {home}/{first}, and {home}/{second}-* into a new"
                 f" directory {home}/{second}.",
+                f"Set up the folders {first} and {second} inside {home}; shift {home}/{first}-* into the former,"
+                f" {home}/{second}-* into the latter.",
+                f"Distribute the files of {home} by how their names start: {first}- to a new directory {home}/{first},"
+                f" {second}- to a new directory {home}/{second}.",
+                f"Into {home}/{first} bring all files of {home} with the prefix {first}-, into {home}/{second} those"
+                f" with {second}-. Both folders are still to be added.",
+                f"Start two subdirectories in {home}, {first} and {second}, and transfer every file to the one that"
+                " has its prefix as a name.",
+                f"All files {first}-* of {home} go down into {home}/{first}, all files {second}-* into"
+                f" {home}/{second}; add these two folders first.",
             ]
         ),
         solution=[
@@ -199,6 +231,11 @@ def delete_by_extension(names: Names) -> Unit:
                 f"Get rid of {home}/*.{ext}.",
                 f"Remove only the files with the extension .{ext} from the directory {home}.",
                 f"All files in {home} called *.{ext} are to be deleted.",
+                f"Throw out whatever ends in .{ext} in {home}, and touch no other file.",
+                f"From the folder {home}, erase all files with the ending .{ext}.",
+                f"Rid the directory {home} of its .{ext} files.",
+                f"Drop {home}/*.{ext}. All other files of {home} remain.",
+                f"Nothing called *.{ext} stays in {home}: delete such files, and only such.",
             ]
         ),
         solution=[names.pick([f"rm {home}/*.{ext}", f"rm -f {home}/*.{ext}"])],
@@ -232,6 +269,11 @@ def delete_in_tree(names: Names) -> Unit:
                 f"Look through {home} and the folders in it for .{ext} files and delete them all.",
                 f"Files called *.{ext}, wherever they lie under {home}, are to be deleted; leave all others.",
                 f"Get rid of all files with the extension .{ext} in {home} or deeper.",
+                f"Throw out all .{ext} files in {home}, those in deeper folders included.",
+                f"From the tree {home}, erase whatever file has the ending .{ext}, at its top or deeper down.",
+                f"Rid {home} and the directories in it of .{ext} files.",
+                f"Search the whole of {home} for *.{ext} and drop each file that turns up.",
+                f"Nothing that ends in .{ext} stays in {home} or in a folder of {home}. Files with other endings do.",
             ]
         ),
         solution=[
@@ -272,6 +314,11 @@ def delete_empty(names: Names) -> Unit:
                 f"Each file under {home} that has nothing in it has to be deleted.",
                 f"Look through {home} and its subdirectories and get rid of the files that are 0 bytes long.",
                 f"The empty files anywhere in {home} are to be removed, not those with content.",
+                f"Throw out each file in {home}, in deeper folders too, that has not one byte in it.",
+                f"From the tree {home}, erase the files of length zero and no others.",
+                f"Rid {home} and the directories in it of empty files.",
+                f"Search the whole of {home} for files without a single byte and drop them.",
+                f"Only files with something in them stay in {home} and its folders. Those that are empty get deleted.",
             ]
         ),
         solution=[
@@ -311,6 +358,11 @@ def delete_containing(names: Names) -> Unit:
                 f"If a file in {home} holds the word {word}, remove it; if not, leave it.",
                 f"The files in {home} with {word} somewhere in their text are to be removed.",
                 f"Search {home} for {word} and get rid of all files where it is found.",
+                f"Throw out each file in {home} with {word} in it and touch no file without {word}.",
+                f"From the folder {home}, erase the files in which {word} can be read.",
+                f"Rid {home} of all files that mention {word}.",
+                f"Drop every file of {home} that grep finds {word} in.",
+                f"Only files without {word} stay in {home}. Those that have it somewhere get deleted.",
             ]
         ),
         solution=[names.pick([f"grep -l {word} {home}/* | xargs rm", f"rm $(grep -l {word} {home}/*)"])],
@@ -344,6 +396,12 @@ def delete_listed(names: Names) -> Unit:
                 f"Whatever path is in {shown(source)}, the file there is to be deleted; leave {shown(source)}"
                 " itself alone.",
                 f"Get rid of the files that the list {shown(source)} holds, one path per line.",
+                f"Throw out all files whose paths are the lines of {shown(source)}, but not {shown(source)} itself.",
+                f"From {shown(source)} read one path per line and erase the file at that path.",
+                f"For every line of {shown(source)}, drop the file that has this path; the list {shown(source)}"
+                " remains.",
+                f"The file at every path in {shown(source)} gets deleted. The list itself does not.",
+                f"Use {shown(source)} as a list for rm: what it names goes, one path a line.",
             ]
         ),
         solution=[names.pick([f"xargs rm < {quote(source)}", f"rm $(cat {quote(source)})"])],
@@ -377,6 +435,11 @@ def delete_all_but(names: Names) -> Unit:
                 f"Only files called *.{keep} may be left in {home} and below it.",
                 f"Get rid of all files in {home}, at any depth, except the .{keep} files.",
                 f"The .{keep} files anywhere in {home} are to stay and all other files there to be deleted.",
+                f"Throw out each file in {home} and its folders unless its extension is .{keep}.",
+                f"From the tree {home}, erase the files that have another ending than .{keep}.",
+                f"Spare the .{keep} files in {home} and in the folders inside it, and drop all other files there.",
+                f"Search the whole of {home} for files not called *.{keep} and delete those.",
+                f"All files in {home} or deeper get erased. Only what ends in .{keep} stays.",
             ]
         ),
         solution=[
