@@ -25,7 +25,7 @@ import templates
 from looks import Step, World, lines
 from schema import HOME, Message, canonical, sha256
 from taxonomy import ARCHETYPES
-from templates.wording import asked, worded
+from templates.wording import asked, instruction_of
 from templates.words import CALLED, CALLS
 from templates.world import Names, Unit, fixture, quote
 
@@ -265,14 +265,14 @@ def one_by_one(rng: random.Random, names: Names, world: World, jobs: list[Job]) 
     """Each instruction is a user turn of its own, carried out before the next comes."""
     turns: list[Message] = []
     for job in jobs:
-        turns += [user(asked(job.unit, rng)), *job.done(rng, world)]
+        turns += [user(asked(instruction_of(job.unit, rng), rng)), *job.done(rng, world)]
     return turns
 
 
 def at_once(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> list[Message]:
     """All instructions come first, as a list or as turns; then the commands in that order."""
     mark = rng.choice(["{}. ", "{}) ", "({}) ", "- ", "job {}: ", "no {} - ", "{}: "])
-    rows = [mark.format(number) + worded(job.unit, rng) for number, job in enumerate(jobs, 1)]
+    rows = [mark.format(number) + instruction_of(job.unit, rng) for number, job in enumerate(jobs, 1)]
     if rng.random() < 0.6:
         head = rng.choice(["", "", f"{len(jobs)} jobs:\n", "The list of today\n", "Things to do, in this order.\n\n"])
         turns = [user(head + rng.choice(["\n", "\n\n"]).join(rows))]
@@ -289,7 +289,7 @@ def from_notes(rng: random.Random, names: Names, world: World, jobs: list[Job]) 
     kept = {f"{place}/{rng.choice([names.file, names.stem])()}": job for job in jobs}
     kept = dict(sorted(kept.items(), key=lambda item: item[0].encode()))
     for path, job in kept.items():
-        world.add([fixture(path, asked(job.unit, rng) + "\n")])
+        world.add([fixture(path, asked(instruction_of(job.unit, rng), rng) + "\n")])
     turns = rng.choice([[], [user(rng.choice(["What is asked lies in {}.", "See {}.", "{} holds it."]).format(place))]])
     turns = turns + typed([world.home(rng)] if rng.random() < 0.5 else [])
     turns += typed([Step(f"ls {quote(place)}", lines(world.listing(place)))])
@@ -306,7 +306,7 @@ def one_note(rng: random.Random, names: Names, world: World, jobs: list[Job]) ->
     """All instructions stand in one file that is shown once."""
     path = names.path(rng.choice(["txt", "md"]), rng.choice([0, 1]))
     mark = rng.choice(["{}. ", "{}) ", "- ", "[{}] ", ""])
-    rows = [mark.format(number) + worded(job.unit, rng) for number, job in enumerate(jobs, 1)]
+    rows = [mark.format(number) + instruction_of(job.unit, rng) for number, job in enumerate(jobs, 1)]
     world.add([fixture(path, rng.choice(["", "", "to do\n\n"]) + rng.choice(["\n", "\n\n"]).join(rows) + "\n")])
     turns = [user(f"{path}")] if rng.random() < 0.3 else typed([world.home(rng)])
     if "/" in path:

@@ -9,8 +9,12 @@ Needs   nothing
 
 import random
 import re
+from functools import cache
 
-from templates.world import Unit
+from templates import DOABLE, SHAPES
+from templates.world import Names, Unit, masked
+
+SENTENCE_END = re.compile(r"[.?!:;](?:\s|$)|\n")
 
 OPENERS = [
     "", "", "", "", "Please: ", "Next: ", "Job: ", "To do: ", "Now: ", "Wanted: ", "- ", "* ", "Request: ", "Also: ",
@@ -28,7 +32,7 @@ def worded(unit: Unit, rng: random.Random) -> str:
         thing, frame = found[1], rng.choice(ORDERS)
     text = SYNONYM.sub(lambda found: rng.choice([found[0], *ALIKE[found[0]]]), thing)
     text = text if frame else as_order(text, rng)
-    if rng.random() < 0.3:  # in a hurry
+    if rng.random() < 0.2:  # in a hurry
         text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
     if frame in ORDERS:
         text = frame.format(text)
@@ -48,15 +52,36 @@ def as_order(wish: str, rng: random.Random) -> str:
     return wish
 
 
-def asked(unit: Unit, rng: random.Random) -> str:
+@cache
+def told() -> frozenset[str]:
+    """The sentences of five words and more of every directive, masked: 12 draws of each shape know each wording."""
+    shapes = [shape for table in (SHAPES, DOABLE) for group in table.values() for shape in group]
+    units = (shape(Names(random.Random(at), awkward=at % 4 == 0)) for shape in shapes for at in range(12))
+    parts = {
+        part.strip(" .?!:;*-=#[]") for unit in units for part in SENTENCE_END.split(masked(unit.directive).lower())
+    }
+    return frozenset(part for part in parts if len(part.split()) >= 5)
+
+
+def instruction_of(unit: Unit, rng: random.Random) -> str:
+    """The unit's instruction in other words, none of whose sentences is a directive's."""
+    for _ in range(8):
+        text = worded(unit, rng)
+        frame = masked(text).lower()
+        if not any(sentence in frame for sentence in told()):
+            return text
+    return unit.instruction.removeprefix("how to ")
+
+
+def asked(instruction: str, rng: random.Random) -> str:
     """The instruction with something small before and after it."""
-    return rng.choice(OPENERS) + worded(unit, rng) + rng.choice(CLOSERS)
+    return rng.choice(OPENERS) + instruction + rng.choice(CLOSERS)
 
 
 ALIKE: dict[str, list[str]] = {}  # a word to what may stand in its place
 for _group in """
-save|write|store|put|keep|record
-saved|written|stored|kept
+save|write|store|put|record
+saved|written|stored
 copy|duplicate
 move|bring|carry
 delete|remove|erase|get rid of
@@ -66,18 +91,17 @@ directories|folders
 contain|hold|include
 contains|holds|includes
 find|locate|look for
-replace|exchange|substitute|change|swap
+replace|exchange|change
 lines|rows
 column|field
 columns|fields
 below|under|inside
 count|tally
 unpack|extract|expand
-pack|bundle|archive
+pack|bundle
 squeezed|compressed
 begin with|start with
-strip|remove|cut off|clear
-clean|clear
+strip|remove|cut off
 fix|repair|correct|mend
 download|fetch
 join|merge|combine
@@ -86,25 +110,24 @@ collect|gather
 search|look through|go through
 compress|squeeze
 edit|alter|rework
-exchange|swap|switch
 multiply|take times
 disable|switch off|turn off
 occurs|appears|shows up|stands
 occur|appear|show up|stand
 in reverse|backwards|from the end to the start
-extension|ending|suffix
+extension|suffix
 exactly once|just once|a single time
 dangles|leads nowhere|is broken
-leading|at the front
-trailing|at the end
 contents|content
 each|every
 current|present
 numbers|figures
 should|must|shall
 I want|I need|We need|Give me
-first|leading
-last|final|closing
+the first line|the leading line|the top line
+the last line|the final line|the closing line
+first lines|leading lines|top lines
+last lines|final lines|closing lines
 just|only
 alter|modify
 glue|join
@@ -119,7 +142,9 @@ end in|end with
 starts with|begins with
 empty|blank
 named|called
-at any depth|however deep|recursively|in its subdirectories too
+at any depth|however deep|recursively|in its subdirectories too|however deep it lies
+under the name|by the name
+under another name|by another name
 everywhere|wherever it stands|throughout
 greater than|more than|larger than|higher than
 less than|smaller than|lower than
@@ -127,7 +152,7 @@ at least|no less than
 files|documents
 stay|remain
 as it is|untouched|unchanged
-the word|the string|the text
+the word|the string
 different|distinct|unique
 often|frequent
 most often|most frequently
@@ -147,7 +172,7 @@ take|pick|grab
             ALIKE.setdefault(_word, []).extend(_other for _other in _words if _other != _word)
 ALTERNATIVES = "|".join(sorted(ALIKE, key=len, reverse=True))
 SYNONYM = re.compile(rf"(?<![\w./'-])(?<![Uu]se )(?<![Rr]un )(?:{ALTERNATIVES})(?![\w./'-])")
-SMALL_WORD = re.compile(r"\b(?:[Tt]he|[Aa]n?|of|is|are|be|it|its|that|which|I|should|must|then|to be|please) ")
+SMALL_WORD = re.compile(r"\b(?:[Tt]he|[Aa]n?|of|is|are|be|please) ")
 QUESTION = re.compile(r"(?:Could|Can|Would) you (?:please )?(.*)\?", re.DOTALL)
 WISH = re.compile(r"(?:I want|I need|We need) (?=(?:the|an?|all|each|every|two|one|some)\b)")
 DUTY = re.compile(r"([\w./*-]+) (?:should|shall|must|has to|is to) (be )?")
