@@ -83,6 +83,11 @@ def _set_value(names: Names) -> Unit:
                 f"Edit {s}: the {key} line must say '{key}{separator}{new}', not '{key}{separator}{old}'.",
                 f"{key} must have the value {new} in {s}; the new line is '{key}{separator}{new}'.",
                 f"Update {key} in {s}: from '{key}{separator}{old}' to '{key}{separator}{new}'.",
+                f"Put {new} in place of {old} as the value of {key} in {s}, in the form '{key}{separator}{new}'.",
+                f"Find the line '{key}{separator}{old}' in {s} and rewrite it as '{key}{separator}{new}'.",
+                f"Every line of {s} stays, except that '{key}{separator}{old}' turns into '{key}{separator}{new}'.",
+                f"Swap '{key}{separator}{old}' for '{key}{separator}{new}' in the configuration file {s}.",
+                f"Of the settings in {s}, give {key} the value {new}. Its line then says '{key}{separator}{new}'.",
             ]
         ),
         solution=[f"sed -i 's/^{key}{separator}.*/{key}{separator}{new}/' {quote(path)}"],
@@ -114,6 +119,11 @@ def _add_setting(names: Names) -> Unit:
                 f"After the last line of {s} write one more: '{line}'.",
                 f"Extend {s} by the setting '{line}' at its end and leave the rest as it is.",
                 f"'{line}' is missing from {s}; add it as the last line.",
+                f"Write '{line}' as a new last line into {s}.",
+                f"To the settings in {s} add one more, '{line}', behind all those already there.",
+                f"Leave what {s} says and put '{line}' after it, as its closing line.",
+                f"One setting has yet to be added to {s}. Its line is '{line}', and it comes last.",
+                f"Insert '{line}' into {s} after the final line.",
             ]
         ),
         solution=[f"echo '{line}' >> {quote(path)}"],
@@ -147,6 +157,13 @@ def _change_and_add(names: Names) -> Unit:
                 f"The {key} line of {s} should read {key}={new}, and behind the last line comes another: '{line}'.",
                 f"Append '{line}' to {s}, where moreover the value of {key} has to become {new}.",
                 f"Update {s}: {key}={new} in place of the old value, and the new setting '{line}' at the end.",
+                f"Give {key} the value {new} in {s} and write the new line '{line}' after all the others.",
+                f"Into {s} go two changes: the line of {key} turns into '{key}={new}', and a last line '{line}' is"
+                " added.",
+                f"Rewrite the {key} line of {s} as {key}={new}. Then let '{line}' follow the last line of the file.",
+                f"Replace what {key} has as its value in {s} by {new}, and put '{line}' at the bottom of the same"
+                " file.",
+                f"Add '{line}' as the bottom line of {s} and turn the value of {key} there into {new}.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {quote(path)}", f"echo '{line}' >> {quote(path)}"],
@@ -179,6 +196,13 @@ def _set_two(names: Names) -> Unit:
                 f"Update {s}, where {first} is to be {one} from now on, and {second} is to be {two}.",
                 f"Replace the values of {first} and {second} in {s} by {one} and {two}, in this order.",
                 f"Edit the lines of {first} and {second} in {s} so that they say {first}={one} and {second}={two}.",
+                f"Give two settings of {s} other values: {one} for {first}, {two} for {second}.",
+                f"Turn the {first} line of {s} into {first}={one} and the {second} line into {second}={two}.",
+                f"Two lines of {s} get rewritten, namely that of {first} as {first}={one} and that of {second} as"
+                f" {second}={two}.",
+                f"Put {one} behind {first}= and {two} behind {second}= in the file {s}.",
+                f"For {first} write {one} and for {second} write {two} as the values in {s}; leave all other lines"
+                " alone.",
             ]
         ),
         solution=[
@@ -217,6 +241,14 @@ def _set_in_section(names: Names) -> Unit:
                 f"For the section [{chosen}] alone, replace the value of {key} in {s} by {new}.",
                 f"Under [{chosen}] in {s} write {key}={new} in place of {key}={old}; leave other sections alone.",
                 f"{key} should get the value {new} within [{chosen}] of the file {s}; other sections stay the same.",
+                f"Look for the head [{chosen}] in {s} and turn the {key} line below it into {key}={new}; touch no other"
+                " section.",
+                f"Only the section [{chosen}] of {s} gets a new value for {key}, which is {new}.",
+                f"Rewrite {key}={old} as {key}={new} where {s} has the section [{chosen}], and nowhere else.",
+                f"Give {key} the value {new} in [{chosen}], a section of {s}, and leave {key} as it was in the rest of"
+                " the file.",
+                f"Out of all the {key} lines in {s}, change the one that belongs to [{chosen}] so that it reads"
+                f" {key}={new}.",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^\[/ s/^{key}=.*/{key}={new}/' {quote(path)}"],
@@ -256,6 +288,11 @@ def _uncomment(names: Names) -> Unit:
                 f"Replace '#{key}={old}' in {s} by the active line '{key}={value}'.",
                 f"Edit {s} so that {key} is no comment any more but reads '{key}={value}'.",
                 f"The line of {key} in {s} begins with #; delete this # {to}.",
+                f"Turn the comment '#{key}={old}' of {s} into the setting '{key}={value}'.",
+                f"Activate the setting {key} in {s}: drop its # {to}.",
+                f"Find '#{key}={old}' in {s} and write '{key}={value}' instead of it.",
+                f"Let {key} count again in {s}: its line loses the # that it begins with and says '{key}={value}'.",
+                f"Out of the dead line '#{key}={old}' in {s} make the active line '{key}={value}'.",
             ]
         ),
         solution=[f"sed -i '{solution}' {quote(path)}"],
@@ -294,6 +331,11 @@ def _set_in_all(names: Names) -> Unit:
                 f"Edit {place}/*.{ext} so that the {key} line of each file reads {key}={new}.",
                 f"{key} should be {new} in every file in {place} with the extension .{ext}.",
                 f"Go through the folder {place} and update {key} to {new} in its .{ext} files.",
+                f"Write {key}={new} in place of {key}={old} in each .{ext} file that {place} has.",
+                f"Look into all .{ext} files in the folder {place} and turn {key}={old} into {key}={new}.",
+                f"All files {place}/*.{ext} get the same new value for {key}, namely {new}.",
+                f"Wherever a .{ext} file in {place} sets {key}, enter {new} as its value.",
+                f"For each .{ext} file in the directory {place}, rewrite its {key} line as {key}={new}.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {place}/*.{ext}"],
@@ -329,6 +371,11 @@ def _export_variable(names: Names) -> Unit:
                 f"The file {s} exports several variables. {name} should have the value {new}.",
                 f"Update {name} to {new} in the exports of {s} and leave the other variables.",
                 f"In {s} there is an export of {name}; write {new} behind its equals sign.",
+                f"Rewrite the line of {s} that exports {name} as 'export {name}={new}'.",
+                f"Put {new} behind 'export {name}=' in {s}, in place of what stands there.",
+                f"Make {s} export {name} with the value {new}, and leave its other exports alone.",
+                f"Among the exports in {s}, turn that of {name} into 'export {name}={new}'.",
+                f"Exchange the old value of {name} for {new} in {s}; the word export stays in front.",
             ]
         ),
         solution=[f"sed -i 's/^export {name}=.*/export {name}={new}/' {quote(path)}"],

@@ -58,6 +58,11 @@ def _lines_of_file(names: Names) -> Unit:
             f"Create {o} with one number in it: how many lines there are in {s}.",
             f"The file {s} must be counted line by line, and the bare count written to {o}.",
             f"Find the number of lines of {s}; {o} gets that number and no file name.",
+            f"Determine for {s} its count of lines and record it in {o} as nothing but a number.",
+            f"Into {o} goes one number, the line count of {s}.",
+            f"Store in {o} a single number that says how many lines stand in {s}.",
+            f"Record as {o} how many lines {s} has, the bare number without the file name.",
+            f"Of how many lines does {s} consist? Send the bare number to {o}.",
         ],
         solution=[names.pick([f"wc -l < {f} > {quote(out)}", f"cat {f} | wc -l > {quote(out)}"])],
     )
@@ -89,6 +94,11 @@ def _words_of_file(names: Names) -> Unit:
             f"Create {o} with one number in it, which tells how many {unit} there are in {s}.",
             f"The {unit} of {s} must be counted and the bare count written to {o}.",
             f"Find the number of {unit} of {s}; {o} gets that number and no file name.",
+            f"Determine how long {s} is, in {unit}, and keep the bare number in {o}.",
+            f"Into {o} goes a single number: the count of {unit} in {s}.",
+            f"What is the number of {unit} in {s}? Send it, alone, to {o}.",
+            f"Record in {o} the size of {s}, measured in {unit}, as one bare number.",
+            f"From {s} work out the count of {unit}. Nothing but this number goes into {o}.",
         ],
         solution=[f"wc {flag} < {quote(source)} > {quote(out)}"],
     )
@@ -119,6 +129,11 @@ def _files_by_extension(names: Names) -> Unit:
             f"List the .{wanted} files of {place}, count them, and let {shown(out)} hold the count.",
             f"Create {shown(out)} with the count of files in {place} whose names end in .{wanted}.",
             f"The folder {place} has files of several kinds; write to {shown(out)} how many are .{wanted} files.",
+            f"Look into {place}, count its .{wanted} files, and record the bare number in {shown(out)}.",
+            f"Into {shown(out)} goes one number: that of the .{wanted} files that lie in {place}.",
+            f"Of the files in {place}, count only those ending in .{wanted}, and send the count to {shown(out)}.",
+            f"Save to {shown(out)}, as a number, how many names in the directory {place} end in .{wanted}.",
+            f"What number of .{wanted} files does the folder {place} have? Enter it in {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -160,6 +175,15 @@ def _matching_lines(names: Names) -> Unit:
             f"Create {shown(out)} with the bare count of lines that {verb} {word} in the file {shown(source)}.",
             f"The lines {'with' if contain else 'without'} {word} in {shown(source)} must be counted, and the number"
             f" saved as {shown(out)}.",
+            f"Read through {shown(source)} and record in {shown(out)} how many of its lines {verb} {word}.",
+            f"Into {shown(out)} goes a bare number, that of the lines in {shown(source)}"
+            f" {'with' if contain else 'without'} {word}.",
+            f"From {shown(source)} pick whichever lines {verb} {word}; their number, and nothing more, goes to"
+            f" {shown(out)}.",
+            f"Put into {shown(out)}, and nothing else there, how many lines {'with' if contain else 'without'} {word}"
+            f" stand in {shown(source)}.",
+            f"Only lines {'with' if contain else 'without'} {word} count here: enter in {shown(out)} how many of them"
+            f" {shown(source)} has.",
         ],
         solution=[f"grep {flags} {word} {quote(source)} > {quote(out)}"],
     )
@@ -193,6 +217,15 @@ def _matches_in_directory(names: Names) -> Unit:
             f" {word}.",
             f"Join the .{ext} files of the directory {place}, count the lines with {word}, and keep that number in"
             f" {shown(out)}.",
+            f"Search {place}/*.{ext} for {word}, add up the lines found in each file, and record the one number in"
+            f" {shown(out)}.",
+            f"Into {shown(out)} goes a single count, over all .{ext} files of {place}, of the lines that contain"
+            f" {word}.",
+            f"Over all .{ext} files in the folder {place}, determine how many lines have {word} in them, and keep the"
+            f" one total in {shown(out)}.",
+            f"Tally the lines with {word} across {place}/*.{ext} and enter the overall number in {shown(out)}.",
+            f"What number of lines with {word} do the .{ext} files in {place} have between them? Send it to"
+            f" {shown(out)}.",
         ],
         solution=[f"cat {place}/*.{ext} | grep -c {word} > {quote(out)}"],
     )
@@ -223,6 +256,11 @@ def _lines_of_two_files(names: Names) -> Unit:
             f"Create {o} with two lines, the line count of {a} and the line count of {b}.",
             f"The files {a} and {b} must be counted line by line; save the count of {a} in {o} and append that of {b}.",
             f"How long are {a} and {b}? Put their line counts in {o}, {a} first, one number a line.",
+            f"Into {o} go two numbers on two lines: on top the line count of {a}, beneath it that of {b}.",
+            f"Measure {a} and then {b} in lines, and record both numbers in {o}, one on each line and in this order.",
+            f"Determine the line counts of {a} and {b}; send the former to {o} and append the latter as a second line.",
+            f"For {a}, and after that for {b}, print into {o} a line with the bare number of its lines.",
+            f"Start {o} with the number of lines in {a}, and end it with the number of lines in {b} on a second line.",
         ],
         solution=[f"wc -l < {quote(first)} > {quote(out)}", f"wc -l < {quote(second)} >> {quote(out)}"],
     )
@@ -255,6 +293,13 @@ def _empty_files(names: Names) -> Unit:
             f"Create {shown(out)} with the count of files that are empty, in the directory {place} or deeper.",
             f"The empty files in the tree {place} must be counted, and only their number written to {shown(out)}.",
             f"How many files have size zero in {place} or its subdirectories? The number belongs in {shown(out)}.",
+            f"Search {place} and all folders in it for empty files, and record in {shown(out)} how many there are.",
+            f"Some files in the tree {place} have size zero. Save their number, however deep they lie, as"
+            f" {shown(out)}.",
+            f"Go down through {place}, count whatever files have size zero, and enter the bare count in {shown(out)}.",
+            f"Of all files in {place} and deeper, count just the empty ones. Send the number to {shown(out)}.",
+            f"Determine how many files of zero bytes there are in {place}, at any depth, and keep that number alone in"
+            f" {shown(out)}.",
         ],
         solution=[f"find {place} -type f -size 0 | wc -l > {quote(out)}"],
     )
@@ -286,6 +331,12 @@ def _distinct_lines(names: Names) -> Unit:
             f"The different lines of {shown(source)} must be counted, and just the count saved in {shown(out)}.",
             f"Some lines of {shown(source)} occur again and again. Count each only once and write what you get"
             f" to {shown(out)}.",
+            f"Count each line of {shown(source)} only once, however many times it stands there; record the bare number"
+            f" in {shown(out)}.",
+            f"Store into {shown(out)} how many values of {shown(source)} are left when none comes twice.",
+            f"How long is {shown(source)} in lines if its repeats are left out? Enter that number in {shown(out)}.",
+            f"Determine the number of unique lines in {shown(source)} and keep it, and nothing else, in {shown(out)}.",
+            f"Leave repeats aside and tally the lines of {shown(source)}; send the bare tally to {shown(out)}.",
         ],
         solution=[names.pick([f"sort -u {f} | wc -l > {quote(out)}", f"sort {f} | uniq | wc -l > {quote(out)}"])],
     )

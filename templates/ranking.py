@@ -48,6 +48,11 @@ def _winner(names: Names) -> Unit:
             f"Count how often each line of {s} occurs and save the {kind} frequent value, without the count, as {o}.",
             f"Create {o} with one line: the value found {kind} often in {s}.",
             f"The {kind} frequent line in {s} must be written to {o}, the count left out.",
+            f"Determine which line {s} has {kind} often and record it, without a count, in {o}.",
+            f"Into {o} goes a single line, the {kind} frequent one of {s}, and not its count.",
+            f"From the lines of {s} pick the {kind} common one and send only this line to {o}.",
+            f"Look for the {kind} frequent value of {s} and enter it in {o}; the number of times stays out.",
+            f"Of all lines in {s}, the one found {kind} often goes into {o} by itself.",
         ],
         solution=[f"sort {quote(source)} | uniq -c | sort {flags} | head -n 1 | awk '{{print $2}}' > {quote(out)}"],
     )
@@ -82,6 +87,15 @@ def _top_values(names: Names) -> Unit:
             f"Create {o} with {top} lines, 'value count', for the most common values of {s}, the commonest first.",
             f"The {top} most common values of {s}, with their counts after them, must be written to {o} in falling"
             " order.",
+            f"Tally the lines of {s}. The {top} with the highest counts go into {o}, highest on top, one 'value count'"
+            " per line.",
+            f"Save as {o} the {top} most common lines of {s} in the form 'value count', in order of falling count.",
+            f"Determine the {top} values that {s} has most often; record them as 'value count' in {o}, the commonest on"
+            " top.",
+            f"From {s} pick the {top} lines that occur the most times and send 'value count' for each, highest count on"
+            f" top, to {o}.",
+            f"Order the values of {s} by how many times each occurs, largest count on top, and print the first {top}"
+            f" into {o} as 'value count'.",
         ],
         solution=[f"sort {quote(source)} | uniq -c | sort -rn | head -n {top} | awk '{{print $2, $1}}' > {quote(out)}"],
     )
@@ -122,6 +136,16 @@ def _rank_column(names: Names) -> Unit:
             f" count, as {o}.",
             f"Create {o} with a line 'value count' for each value that column {column} of the {kind} {s} has, the"
             " commonest first.",
+            f"Tally {s}, a {kind} file, by its column {column} and record each value as 'value count' in {o}, highest"
+            " count on top.",
+            f"Into {o} goes one line 'value count' for each value in field {column} of {s}, a {kind} file, in order of"
+            " falling count.",
+            f"From the {kind} file {s} take column {column}; order its values by how many times they occur and send"
+            f" 'value count' to {o}, the most common on top.",
+            f"Work through field {column} of {s} ({kind}): print each different value once into {o}, a space and its"
+            " count behind it, commonest on top.",
+            f"Determine how many times each value stands in column {column} of {s}, which is {kind}. Lines 'value"
+            f" count' go into {o}, from high to low.",
         ],
         solution=[f"{cut} {quote(source)} | sort | uniq -c | sort -rn | awk '{{print $2, $1}}' > {quote(out)}"],
     )
@@ -155,6 +179,12 @@ def _repeated_lines(names: Names) -> Unit:
             f"Create {o} with the values of {s} found {phrase}, in alphabetical order and without repeats.",
             f"The lines that come {phrase} in {s} must be saved in sorted order as {o}, one copy of each.",
             f"Some lines of {s} occur {phrase}. They belong in {o}, sorted and not repeated.",
+            f"Look through {s} for lines found {phrase} and record them, sorted and without repeats, in {o}.",
+            f"Into {o} goes, in alphabetical order, one copy of every line that stands {phrase} in {s}.",
+            f"From {s} pick what occurs {phrase}, put it in alphabetical order, and send one line for each to {o}.",
+            f"Only lines that {s} has {phrase} go into {o}, sorted and with one copy of each.",
+            f"Determine which values {s} lists {phrase} and arrange them alphabetically in {o}, one line for every"
+            " value.",
         ],
         solution=[f"sort {quote(source)} | uniq {flag} > {quote(out)}"],
     )
@@ -187,6 +217,16 @@ def _ranking_and_winner(names: Names) -> Unit:
             f"Sort the values of {s} by frequency and store 'value count' lines in {r}; copy the line on top to {o}.",
             f"The values in {s} must be counted: all 'value count' lines go in {r}, the most frequent at the top, and"
             f" that top line in {o}.",
+            f"Tally {s} line by line into {r} as 'value count', highest count on top, and send the top line of {r} to"
+            f" {o} as well.",
+            f"Into {r} goes every value of {s} with a space and its count, in order of falling count; into {o} goes"
+            f" only the top line of {r}.",
+            f"Order the values of {s} by how many times they occur. Record them as 'value count' in {r}, the commonest"
+            f" on top, and repeat its top line in {o}.",
+            f"From {s} make a ranking {r} with lines 'value count', largest count on top, and from {r} take the top"
+            f" line for {o}.",
+            f"Determine how many times each value of {s} occurs; print 'value count' lines, from high to low, into {r}"
+            f" and the first of these lines also into {o}.",
         ],
         solution=[
             f"sort {quote(source)} | uniq -c | sort -rn | awk '{{print $2, $1}}' > {quote(ranks)}",
@@ -228,6 +268,16 @@ def _common_over_files(names: Names) -> Unit:
             " 'line count'.",
             f"The most frequent line over the .{ext} files in {place} must be written to {shown(out)}, followed by a"
             " space and its count.",
+            f"Treat all files {place}/*.{ext} as a single one and record its most common line in {shown(out)}, as 'line"
+            " count'.",
+            f"Into {shown(out)} goes the line that the .{ext} files in the folder {place} have most often between them,"
+            " as 'line count'.",
+            f"From all of {place}/*.{ext} together, pick the line found the most times and send it, with a space and"
+            f" its count behind it, to {shown(out)}.",
+            f"Tally the lines over every .{ext} file in {place}. Enter the winner in {shown(out)} in the form 'line"
+            " count'.",
+            f"Determine the most frequent line over all .{ext} files that {place} has, taken together, and print 'line"
+            f" count' into {shown(out)}.",
         ],
         solution=[
             f"cat {place}/*.{ext} | sort | uniq -c | sort -rn | head -n 1 | awk '{{print $2, $1}}' > {quote(out)}"

@@ -37,6 +37,11 @@ def _delete_setting(names: Names) -> Unit:
                 f"The line that begins with {key}= must be gone from {s}, and the rest stays.",
                 f"Erase '{key}={settings[key]}' from {s}.",
                 f"Keep every line of {s} but the one for {key}.",
+                f"Throw the line '{key}={settings[key]}' out of {s}.",
+                f"From {s}, drop the {key} line and no other.",
+                f"Cut the line beginning with {key}= from {s}; let the others be.",
+                f"All lines of {s} stay but that of {key}, which is erased.",
+                f"Strip {s} of its {key} setting, so that no {key}= line is left in it.",
             ]
         ),
         solution=[f"sed -i '/^{key}=/d' {quote(path)}"],
@@ -71,6 +76,11 @@ def _comment_out(names: Names) -> Unit:
                 f"Edit {s}: add a # to the front of the line for {what}, nothing else changes.",
                 f"Make comments of the lines in {s} that set {what}: # and then the line as it was.",
                 f"{what} should be switched off in {s}: do not delete the line, write # before it.",
+                f"Write # right before {what} in {s}, with no space in between and with no other change.",
+                f"Prefix {what} in {s} directly with #, the rest of the line staying as it was.",
+                f"Deactivate {what} in {s}. Every line concerned keeps its text and gets a # as its first character.",
+                f"All that changes in {s} is that a # goes immediately in front of {what}, without a space.",
+                f"With a # directly before the name, disable {what} in {s}; delete nothing.",
             ]
         ),
         solution=[f"sed -i 's/^{keys[index]}=/#{keys[index]}=/' {quote(path)}" for index in chosen],
@@ -111,6 +121,11 @@ def _delete_comments(names: Names) -> Unit:
                 f"Erase the comment lines in {s}; each of them has a # as its first character.",
                 f"Keep just those lines of {s} that do not start with #.",
                 f"All comments must be gone from {s}, that is, each line with a leading #.",
+                f"Throw every line with # as its first character out of {s}.",
+                f"From {s} drop the comments, which are the lines with # in front.",
+                f"Leave in {s} only lines whose first character is not #.",
+                f"No comment may stay in {s}: delete what begins with #, line by line.",
+                f"Look through {s} and delete whichever line begins with #.",
             ]
         ),
         solution=[f"sed -i '/^#/d' {quote(path)}"],
@@ -142,6 +157,11 @@ def _save_without_comments(names: Names) -> Unit:
                 f"The settings of {s} are wanted in {o}, without any comment line, which is one starting with #.",
                 f"Create {o} from the lines of {s} that have no # at the start.",
                 f"From {s} take every line that is not a comment (no # in front) and write it to {o}.",
+                f"Copy {s} into {o} line by line, but skip each line that has # in front.",
+                f"Into {o} put what is left of {s} once its # lines are left out; {s} itself stays whole.",
+                f"Build {o} out of {s}: the settings go in, the lines with # as first character do not.",
+                f"All settings of {s}, but none of its comments (lines with # in front), go into a new file {o}.",
+                f"Search {s} for lines whose first character is not # and save these as {o}.",
             ]
         ),
         solution=[
@@ -181,6 +201,11 @@ def _delete_empty_lines(names: Names) -> Unit:
                 f"Edit {s} so that no {gone} are left.",
                 f"Keep only the lines of {s} that are"
                 f" {'neither empty nor comments with # at the start' if both else 'not empty'}.",
+                f"Throw all {gone} out of {s}.",
+                f"From {s} cut the {gone}, and let every other line stay.",
+                f"No {gone} may stay in {s}.",
+                f"Look for {gone} in {s} and erase every one that you find.",
+                f"Drop any {gone} from the text of {s}.",
             ]
         ),
         solution=[*([f"sed -i '/^#/d' {f}"] if both else []), f"sed -i '/^$/d' {f}"],
@@ -215,6 +240,12 @@ def _delete_section(names: Names) -> Unit:
                 f"In {s}, delete the lines from [{chosen}] down to the next blank one, including both.",
                 f"Keep all sections of {s} but [{chosen}], which goes with the empty line at its end.",
                 f"Take [{chosen}] out of {s}: the head, the keys under it, and one blank line.",
+                f"Cut the section [{chosen}] out of {s}: its head, its settings and, behind these, one empty line.",
+                f"From [{chosen}] as far as the next empty line, that line too, delete everything in {s}.",
+                f"Find the head [{chosen}] in {s} and delete all from there through the first empty line after it.",
+                f"All other sections of {s} stay, but [{chosen}] goes, and with it the blank line at its end.",
+                f"No trace of the section [{chosen}] may stay in {s}: erase its lines and the empty one that closes"
+                " it.",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^$/d' {quote(path)}"],
@@ -232,6 +263,7 @@ def _trim_all(names: Names) -> Unit:
     line = f"{key}={two_values(names)[0]}"
     verb, noun = ("Comment out", "commented out with a leading #") if comment else ("Delete", "deleted")
     how = " with a # at the start of the line" if comment else ""
+    deed = "put # directly before" if comment else "erase"
     script = f"s/^{key}=/#{key}=/" if comment else f"/^{key}=/d"
     return Unit(
         fixtures=[fixture(path, text_of([lines[0], line, lines[1]])) for path, lines in texts.items()],
@@ -252,6 +284,11 @@ def _trim_all(names: Names) -> Unit:
                 f"Go through the .{ext} files of the directory {place} and have the {key} line {noun}.",
                 f"Every file in {place} with the extension .{ext} needs its {key} line {noun}.",
                 f"Have the line that begins with {key}= {noun} wherever a .{ext} file in {place} has it.",
+                f"{deed.capitalize()} the {key} line in every one of the files {place}/*.{ext}.",
+                f"For each .{ext} file in the directory {place}, {deed} the line that sets {key}.",
+                f"Look for {key} in the folder {place} and {deed} whatever line of a .{ext} file sets it.",
+                f"Wherever a .{ext} file in {place} sets {key}, {deed} that line.",
+                f"No .{ext} file in {place} may go on setting {key}: {deed} its line.",
             ]
         ),
         solution=[f"sed -i '{script}' {place}/*.{ext}"],
