@@ -25,6 +25,7 @@ from templates import (
     lines,
     links,
     permissions,
+    ranking,
     renames,
     search,
     squeeze,
@@ -32,13 +33,14 @@ from templates import (
     tables,
     text,
     tidying,
+    trimming,
 )  # fmt: skip
 from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 _FAMILIES = (
-    files, tidying, search, extraction, text, lines, tables, joins, counting, sums, permissions, links, archives,
-    squeeze, configuration, renames, blocked,
+    files, tidying, search, extraction, text, lines, tables, joins, counting, ranking, sums, permissions, links,
+    archives, squeeze, configuration, trimming, renames, blocked,
 )  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()

@@ -1,4 +1,4 @@
-"""Shape the configuration archetypes: set values in a configuration file, remove or comment out settings.
+"""Shape the setting archetype: set values in a configuration file.
 
     from templates.configuration import SHAPES
 
@@ -12,7 +12,7 @@ meets just its line.
 
 from collections.abc import Sequence
 
-from templates.world import Names, Shape, Unit, fixture, listed, quote, shown, text_of
+from templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
 
 VALUES: tuple[tuple[str, ...], ...] = (
     ("on", "off", "auto"),
@@ -23,7 +23,7 @@ VALUES: tuple[tuple[str, ...], ...] = (
 )
 
 
-def _keys(names: Names, count: int) -> list[str]:
+def fresh_keys(names: Names, count: int) -> list[str]:
     """`count` fresh keys."""
     return [
         names.pick([names.word(), f"{names.word()}_{names.pick(['size', 'port', 'mode', 'level', 'path'])}"])
@@ -31,7 +31,7 @@ def _keys(names: Names, count: int) -> list[str]:
     ]
 
 
-def _two_values(names: Names) -> tuple[str, str]:
+def two_values(names: Names) -> tuple[str, str]:
     """A value and another one of the same kind."""
     if names.rng.random() < 0.5:
         low, high = names.numbers(2, 2, 9999)
@@ -40,29 +40,31 @@ def _two_values(names: Names) -> tuple[str, str]:
     return one, two
 
 
-def _settings(names: Names, keys: Sequence[str]) -> dict[str, str]:
+def some_settings(names: Names, keys: Sequence[str]) -> dict[str, str]:
     """A value for each key."""
-    return {key: _two_values(names)[0] for key in keys}
+    return {key: two_values(names)[0] for key in keys}
 
 
-def _lines(settings: dict[str, str], separator: str = "=") -> list[str]:
+def setting_lines(settings: dict[str, str], separator: str = "=") -> list[str]:
+    """The settings as lines of a configuration file."""
     return [f"{key}{separator}{value}" for key, value in settings.items()]
 
 
-def _config_path(names: Names) -> str:
+def config_path(names: Names) -> str:
+    """A fresh path of a configuration file."""
     return names.path(names.pick(["conf", "cfg", "ini", "env"]), names.number(0, 1))
 
 
 def _set_value(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(3, 5))
+    path, keys = config_path(names), fresh_keys(names, names.number(3, 5))
     separator = names.pick(["=", "=", ": ", " = "])
-    old, new = _two_values(names)
-    settings = _settings(names, keys)
+    old, new = two_values(names)
+    settings = some_settings(names, keys)
     key = names.pick(keys)
     settings[key] = old
     s = shown(path)
     return Unit(
-        fixtures=[fixture(path, text_of(_lines(settings, separator)))],
+        fixtures=[fixture(path, text_of(setting_lines(settings, separator)))],
         directive=names.pick(
             [
                 f"In {s} change the line '{key}{separator}{old}' to '{key}{separator}{new}'.",
@@ -81,20 +83,25 @@ def _set_value(names: Names) -> Unit:
                 f"Edit {s}: the {key} line must say '{key}{separator}{new}', not '{key}{separator}{old}'.",
                 f"{key} must have the value {new} in {s}; the new line is '{key}{separator}{new}'.",
                 f"Update {key} in {s}: from '{key}{separator}{old}' to '{key}{separator}{new}'.",
+                f"Put {new} in place of {old} as the value of {key} in {s}, in the form '{key}{separator}{new}'.",
+                f"Find the line '{key}{separator}{old}' in {s} and rewrite it as '{key}{separator}{new}'.",
+                f"Every line of {s} stays, except that '{key}{separator}{old}' turns into '{key}{separator}{new}'.",
+                f"Swap '{key}{separator}{old}' for '{key}{separator}{new}' in the configuration file {s}.",
+                f"Of the settings in {s}, give {key} the value {new}. Its line then says '{key}{separator}{new}'.",
             ]
         ),
         solution=[f"sed -i 's/^{key}{separator}.*/{key}{separator}{new}/' {quote(path)}"],
-        after=[fixture(path, text_of(_lines({**settings, key: new}, separator)))],
+        after=[fixture(path, text_of(setting_lines({**settings, key: new}, separator)))],
     )
 
 
 def _add_setting(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(3, 5))
-    settings = _settings(names, keys[1:])
-    line = f"{keys[0]}={_two_values(names)[0]}"
+    path, keys = config_path(names), fresh_keys(names, names.number(3, 5))
+    settings = some_settings(names, keys[1:])
+    line = f"{keys[0]}={two_values(names)[0]}"
     s = shown(path)
     return Unit(
-        fixtures=[fixture(path, text_of(_lines(settings)))],
+        fixtures=[fixture(path, text_of(setting_lines(settings)))],
         directive=names.pick(
             [
                 f"Add the line '{line}' at the end of {s}.",
@@ -112,22 +119,27 @@ def _add_setting(names: Names) -> Unit:
                 f"After the last line of {s} write one more: '{line}'.",
                 f"Extend {s} by the setting '{line}' at its end and leave the rest as it is.",
                 f"'{line}' is missing from {s}; add it as the last line.",
+                f"Write '{line}' as a new last line into {s}.",
+                f"To the settings in {s} add one more, '{line}', behind all those already there.",
+                f"Leave what {s} says and put '{line}' after it, as its closing line.",
+                f"One setting has yet to be added to {s}. Its line is '{line}', and it comes last.",
+                f"Insert '{line}' into {s} after the final line.",
             ]
         ),
         solution=[f"echo '{line}' >> {quote(path)}"],
-        after=[fixture(path, text_of([*_lines(settings), line]))],
+        after=[fixture(path, text_of([*setting_lines(settings), line]))],
     )
 
 
 def _change_and_add(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(4, 5))
+    path, keys = config_path(names), fresh_keys(names, names.number(4, 5))
     key, added = keys[0], keys[-1]
-    settings = _settings(names, names.rng.sample(keys[:-1], len(keys) - 1))
-    settings[key], new = _two_values(names)
-    line = f"{added}={_two_values(names)[0]}"
+    settings = some_settings(names, names.rng.sample(keys[:-1], len(keys) - 1))
+    settings[key], new = two_values(names)
+    line = f"{added}={two_values(names)[0]}"
     s = shown(path)
     return Unit(
-        fixtures=[fixture(path, text_of(_lines(settings)))],
+        fixtures=[fixture(path, text_of(setting_lines(settings)))],
         directive=names.pick(
             [
                 f"Set {key} in {s} to {new} and append the line '{line}'.",
@@ -145,21 +157,28 @@ def _change_and_add(names: Names) -> Unit:
                 f"The {key} line of {s} should read {key}={new}, and behind the last line comes another: '{line}'.",
                 f"Append '{line}' to {s}, where moreover the value of {key} has to become {new}.",
                 f"Update {s}: {key}={new} in place of the old value, and the new setting '{line}' at the end.",
+                f"Give {key} the value {new} in {s} and write the new line '{line}' after all the others.",
+                f"Into {s} go two changes: the line of {key} turns into '{key}={new}', and a last line '{line}' is"
+                " added.",
+                f"Rewrite the {key} line of {s} as {key}={new}. Then let '{line}' follow the last line of the file.",
+                f"Replace what {key} has as its value in {s} by {new}, and put '{line}' at the bottom of the same"
+                " file.",
+                f"Add '{line}' as the bottom line of {s} and turn the value of {key} there into {new}.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {quote(path)}", f"echo '{line}' >> {quote(path)}"],
-        after=[fixture(path, text_of([*_lines({**settings, key: new}), line]))],
+        after=[fixture(path, text_of([*setting_lines({**settings, key: new}), line]))],
     )
 
 
 def _set_two(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(3, 5))
-    settings = _settings(names, keys)
+    path, keys = config_path(names), fresh_keys(names, names.number(3, 5))
+    settings = some_settings(names, keys)
     first, second = names.rng.sample(keys, 2)
-    (settings[first], one), (settings[second], two) = _two_values(names), _two_values(names)
+    (settings[first], one), (settings[second], two) = two_values(names), two_values(names)
     s = shown(path)
     return Unit(
-        fixtures=[fixture(path, text_of(_lines(settings)))],
+        fixtures=[fixture(path, text_of(setting_lines(settings)))],
         directive=names.pick(
             [
                 f"In {s} set {first} to {one} and {second} to {two}.",
@@ -177,21 +196,28 @@ def _set_two(names: Names) -> Unit:
                 f"Update {s}, where {first} is to be {one} from now on, and {second} is to be {two}.",
                 f"Replace the values of {first} and {second} in {s} by {one} and {two}, in this order.",
                 f"Edit the lines of {first} and {second} in {s} so that they say {first}={one} and {second}={two}.",
+                f"Give two settings of {s} other values: {one} for {first}, {two} for {second}.",
+                f"Turn the {first} line of {s} into {first}={one} and the {second} line into {second}={two}.",
+                f"Two lines of {s} get rewritten, namely that of {first} as {first}={one} and that of {second} as"
+                f" {second}={two}.",
+                f"Put {one} behind {first}= and {two} behind {second}= in the file {s}.",
+                f"For {first} write {one} and for {second} write {two} as the values in {s}; leave all other lines"
+                " alone.",
             ]
         ),
         solution=[
             f"sed -i 's/^{first}=.*/{first}={one}/' {quote(path)}",
             f"sed -i 's/^{second}=.*/{second}={two}/' {quote(path)}",
         ],
-        after=[fixture(path, text_of(_lines({**settings, first: one, second: two})))],
+        after=[fixture(path, text_of(setting_lines({**settings, first: one, second: two})))],
     )
 
 
 def _set_in_section(names: Names) -> Unit:
-    path, (key, other) = names.path("ini", names.number(0, 1)), _keys(names, 2)
+    path, (key, other) = names.path("ini", names.number(0, 1)), fresh_keys(names, 2)
     sections = names.words(names.number(2, 3))
     chosen = names.pick(sections)
-    old, new = _two_values(names)
+    old, new = two_values(names)
     texts = {section: [f"[{section}]", f"{key}={old}", f"{other}={names.number(1, 99)}"] for section in sections}
     before = [line for lines in texts.values() for line in lines]
     texts[chosen][1] = f"{key}={new}"
@@ -215,6 +241,14 @@ def _set_in_section(names: Names) -> Unit:
                 f"For the section [{chosen}] alone, replace the value of {key} in {s} by {new}.",
                 f"Under [{chosen}] in {s} write {key}={new} in place of {key}={old}; leave other sections alone.",
                 f"{key} should get the value {new} within [{chosen}] of the file {s}; other sections stay the same.",
+                f"Look for the head [{chosen}] in {s} and turn the {key} line below it into {key}={new}; touch no other"
+                " section.",
+                f"Only the section [{chosen}] of {s} gets a new value for {key}, which is {new}.",
+                f"Rewrite {key}={old} as {key}={new} where {s} has the section [{chosen}], and nowhere else.",
+                f"Give {key} the value {new} in [{chosen}], a section of {s}, and leave {key} as it was in the rest of"
+                " the file.",
+                f"Out of all the {key} lines in {s}, change the one that belongs to [{chosen}] so that it reads"
+                f" {key}={new}.",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^\[/ s/^{key}=.*/{key}={new}/' {quote(path)}"],
@@ -223,11 +257,11 @@ def _set_in_section(names: Names) -> Unit:
 
 
 def _uncomment(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(3, 5))
-    lines = _lines(_settings(names, keys))
+    path, keys = config_path(names), fresh_keys(names, names.number(3, 5))
+    lines = setting_lines(some_settings(names, keys))
     index = names.number(0, len(lines) - 1)
     key = keys[index]
-    old, new = _two_values(names)
+    old, new = two_values(names)
     value = names.pick([old, new])
     before, wanted = [*lines], [*lines]
     before[index], wanted[index] = f"#{key}={old}", f"{key}={value}"
@@ -254,6 +288,11 @@ def _uncomment(names: Names) -> Unit:
                 f"Replace '#{key}={old}' in {s} by the active line '{key}={value}'.",
                 f"Edit {s} so that {key} is no comment any more but reads '{key}={value}'.",
                 f"The line of {key} in {s} begins with #; delete this # {to}.",
+                f"Turn the comment '#{key}={old}' of {s} into the setting '{key}={value}'.",
+                f"Activate the setting {key} in {s}: drop its # {to}.",
+                f"Find '#{key}={old}' in {s} and write '{key}={value}' instead of it.",
+                f"Let {key} count again in {s}: its line loses the # that it begins with and says '{key}={value}'.",
+                f"Out of the dead line '#{key}={old}' in {s} make the active line '{key}={value}'.",
             ]
         ),
         solution=[f"sed -i '{solution}' {quote(path)}"],
@@ -262,9 +301,12 @@ def _uncomment(names: Names) -> Unit:
 
 
 def _set_in_all(names: Names) -> Unit:
-    place, key, ext = names.directory(), _keys(names, 1)[0], names.pick(["conf", "cfg", "env"])
-    old, new = _two_values(names)
-    texts = {f"{place}/{names.file(ext)}": _lines(_settings(names, _keys(names, 2))) for _ in range(names.number(2, 3))}
+    place, key, ext = names.directory(), fresh_keys(names, 1)[0], names.pick(["conf", "cfg", "env"])
+    old, new = two_values(names)
+    texts = {
+        f"{place}/{names.file(ext)}": setting_lines(some_settings(names, fresh_keys(names, 2)))
+        for _ in range(names.number(2, 3))
+    }
     at = names.number(0, 2)
 
     def with_value(value: str) -> list[tuple[str, str]]:
@@ -289,6 +331,11 @@ def _set_in_all(names: Names) -> Unit:
                 f"Edit {place}/*.{ext} so that the {key} line of each file reads {key}={new}.",
                 f"{key} should be {new} in every file in {place} with the extension .{ext}.",
                 f"Go through the folder {place} and update {key} to {new} in its .{ext} files.",
+                f"Write {key}={new} in place of {key}={old} in each .{ext} file that {place} has.",
+                f"Look into all .{ext} files in the folder {place} and turn {key}={old} into {key}={new}.",
+                f"All files {place}/*.{ext} get the same new value for {key}, namely {new}.",
+                f"Wherever a .{ext} file in {place} sets {key}, enter {new} as its value.",
+                f"For each .{ext} file in the directory {place}, rewrite its {key} line as {key}={new}.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {place}/*.{ext}"],
@@ -324,253 +371,15 @@ def _export_variable(names: Names) -> Unit:
                 f"The file {s} exports several variables. {name} should have the value {new}.",
                 f"Update {name} to {new} in the exports of {s} and leave the other variables.",
                 f"In {s} there is an export of {name}; write {new} behind its equals sign.",
+                f"Rewrite the line of {s} that exports {name} as 'export {name}={new}'.",
+                f"Put {new} behind 'export {name}=' in {s}, in place of what stands there.",
+                f"Make {s} export {name} with the value {new}, and leave its other exports alone.",
+                f"Among the exports in {s}, turn that of {name} into 'export {name}={new}'.",
+                f"Exchange the old value of {name} for {new} in {s}; the word export stays in front.",
             ]
         ),
         solution=[f"sed -i 's/^export {name}=.*/export {name}={new}/' {quote(path)}"],
         after=[fixture(path, text_of(wanted))],
-    )
-
-
-def _delete_setting(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(3, 6))
-    settings, key = _settings(names, keys), names.pick(keys)
-    s = shown(path)
-    return Unit(
-        fixtures=[fixture(path, text_of(_lines(settings)))],
-        directive=names.pick(
-            [
-                f"Delete the line that sets {key} from {s}.",
-                f"Remove the setting {key} from {s}.",
-                f"Take {key} out of {s}, the whole line.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want no {key} line in {s} any more.",
-                f"{s} should not mention {key}.",
-                f"In {s}, delete the line of {key} and leave all other lines.",
-                f"Could you remove {key} and its value from the file {s}?",
-                f"The setting {key} is not needed in {s} any more, so drop its line.",
-                f"Edit {s} so that {key} is no longer set there; the line goes away.",
-                f"The line that begins with {key}= must be gone from {s}, and the rest stays.",
-                f"Erase '{key}={settings[key]}' from {s}.",
-                f"Keep every line of {s} but the one for {key}.",
-            ]
-        ),
-        solution=[f"sed -i '/^{key}=/d' {quote(path)}"],
-        after=[
-            fixture(path, text_of(_lines({name: settings[name] for name in keys if name != key}))),
-        ],
-    )
-
-
-def _comment_out(names: Names) -> Unit:
-    path, keys = _config_path(names), _keys(names, names.number(3, 6))
-    lines = _lines(_settings(names, keys))
-    chosen = names.rng.sample(range(len(keys)), names.number(1, 2))
-    what = listed([keys[index] for index in chosen])
-    s = shown(path)
-    return Unit(
-        fixtures=[fixture(path, text_of(lines))],
-        directive=names.pick(
-            [
-                f"Comment out {what} in {s} by putting # right before the key.",
-                f"In {s} disable {what}: a # without a space goes in front of the line.",
-                f"Turn the setting of {what} in {s} into a comment that starts with # and is otherwise unchanged.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want a # directly before {what} in {s}, so that it is off.",
-                f"{s} should have {what} commented, as # plus the old line.",
-                f"Disable {what} in the file {s}: begin each such line with #.",
-                f"Could you turn off {what} in {s}? Put # in front of the line and leave its text.",
-                f"In {s} the lines that set {what} must begin with #, with no space after it.",
-                f"Edit {s}: add a # to the front of the line for {what}, nothing else changes.",
-                f"Make comments of the lines in {s} that set {what}: # and then the line as it was.",
-                f"{what} should be switched off in {s}: do not delete the line, write # before it.",
-            ]
-        ),
-        solution=[f"sed -i 's/^{keys[index]}=/#{keys[index]}=/' {quote(path)}" for index in chosen],
-        after=[fixture(path, text_of("#" * (index in chosen) + line for index, line in enumerate(lines)))],
-    )
-
-
-def _commented(names: Names) -> tuple[list[str], list[str]]:
-    """Lines of a configuration with comments in between, and the same without."""
-    plain = _lines(_settings(names, _keys(names, names.number(3, 4))))
-    lines: list[str] = []
-    for line in plain:
-        lines += [f"# {names.line(1, 3)}"] * (names.rng.random() < 0.7 or not lines) + [line]
-    return lines, plain
-
-
-def _delete_comments(names: Names) -> Unit:
-    path = _config_path(names)
-    lines, plain = _commented(names)
-    s = shown(path)
-    return Unit(
-        fixtures=[fixture(path, text_of(lines))],
-        directive=names.pick(
-            [
-                f"Delete every comment line (it starts with #) from {s}.",
-                f"Remove all lines of {s} that begin with #.",
-                f"Strip {s} of its # comment lines; the settings stay.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {s} without the lines that start with #.",
-                f"No # line should be left in {s}.",
-                f"In {s}, delete all lines with # at the start and leave the others.",
-                f"Could you remove the comments from the file {s}? They are lines starting with #.",
-                f"The lines of {s} that start with # are comments and not needed: drop them.",
-                f"Edit {s} so that only its settings are left and no line begins with #.",
-                f"Erase the comment lines in {s}; each of them has a # as its first character.",
-                f"Keep just those lines of {s} that do not start with #.",
-                f"All comments must be gone from {s}, that is, each line with a leading #.",
-            ]
-        ),
-        solution=[f"sed -i '/^#/d' {quote(path)}"],
-        after=[fixture(path, text_of(plain))],
-    )
-
-
-def _save_without_comments(names: Names) -> Unit:
-    path, out = _config_path(names), names.file(names.pick(["conf", "txt", "cfg"]))
-    lines, plain = _commented(names)
-    s, o = shown(path), shown(out)
-    return Unit(
-        fixtures=[fixture(path, text_of(lines))],
-        directive=names.pick(
-            [
-                f"Save {s} without its comment lines (those that start with #) as {o}; {s} stays as it is.",
-                f"Write only the lines of {s} that do not begin with # to {o}.",
-                f"Make {o}, a copy of {s} that leaves out each line starting with #.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the settings of {s}, no # lines, in a file of their own: {o}.",
-                f"{o} should repeat {s} but for the # lines.",
-                f"Copy {s} to {o}, but leave out the lines with # at the start.",
-                f"Could you put {s} without its comments into the new file {o}? A comment starts with #.",
-                f"In {o} store all lines of {s} except those that begin with #.",
-                f"Filter the # lines out of {s} and keep what is left as {o}; {s} itself is not changed.",
-                f"The settings of {s} are wanted in {o}, without any comment line, which is one starting with #.",
-                f"Create {o} from the lines of {s} that have no # at the start.",
-                f"From {s} take every line that is not a comment (no # in front) and write it to {o}.",
-            ]
-        ),
-        solution=[
-            names.pick([f"grep -v '^#' {quote(path)} > {quote(out)}", f"sed '/^#/d' {quote(path)} > {quote(out)}"])
-        ],
-        after=[fixture(out, text_of(plain))],
-    )
-
-
-def _delete_empty_lines(names: Names) -> Unit:
-    path = _config_path(names)
-    lines, plain = _commented(names)
-    for _ in range(names.number(2, 3)):
-        lines.insert(names.number(1, len(lines) - 1), "")
-    both = names.rng.random() < 0.5
-    kept = plain if both else [line for line in lines if line]
-    what = "comment lines (starting with #) and empty lines" if both else "empty lines"
-    gone = "lines that are empty or start with #" if both else "empty lines"
-    s, f = shown(path), quote(path)
-    return Unit(
-        fixtures=[fixture(path, text_of(lines))],
-        directive=names.pick(
-            [
-                f"Delete all {what} from {s}.",
-                f"Clear {s} of {what}.",
-                f"Remove the {what} of {s} and nothing else.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {s} free of {gone}.",
-                f"{s} should have no {gone}.",
-                f"Could you remove the {gone} from the file {s}?",
-                f"In {s}, the {gone} must go, and the others stay.",
-                f"Erase the {gone} in {s}, changing nothing else.",
-                f"In {s} there are {gone}: delete these and nothing more.",
-                f"Edit {s} so that no {gone} are left.",
-                f"Keep only the lines of {s} that are"
-                f" {'neither empty nor comments with # at the start' if both else 'not empty'}.",
-            ]
-        ),
-        solution=[*([f"sed -i '/^#/d' {f}"] if both else []), f"sed -i '/^$/d' {f}"],
-        after=[fixture(path, text_of(kept))],
-    )
-
-
-def _delete_section(names: Names) -> Unit:
-    path, sections = names.path("ini", names.number(0, 1)), names.words(names.number(2, 3))
-    chosen = names.pick(sections)
-    texts = {section: [f"[{section}]", *_lines(_settings(names, _keys(names, 2))), ""] for section in sections}
-    s = shown(path)
-    return Unit(
-        fixtures=[fixture(path, text_of(line for lines in texts.values() for line in lines))],
-        directive=names.pick(
-            [
-                f"Delete the section [{chosen}] from {s}, from its head to the empty line that ends it.",
-                f"Remove [{chosen}] with all its settings and the empty line below them from {s}.",
-                f"Drop the whole section [{chosen}] of {s}, the blank line after it included.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {s} without the part headed [{chosen}] and the empty line closing it.",
-                f"{s} should lose [{chosen}], down to the next empty line.",
-                f"Edit {s} so that [{chosen}] is gone: head, settings and the blank line behind them.",
-                f"Could you remove everything from [{chosen}] to the following empty line in the file {s}?",
-                f"The section headed [{chosen}] is not needed in {s}; erase it together with its closing empty line.",
-                f"In {s}, delete the lines from [{chosen}] down to the next blank one, including both.",
-                f"Keep all sections of {s} but [{chosen}], which goes with the empty line at its end.",
-                f"Take [{chosen}] out of {s}: the head, the keys under it, and one blank line.",
-            ]
-        ),
-        solution=[rf"sed -i '/^\[{chosen}\]/,/^$/d' {quote(path)}"],
-        after=[fixture(path, text_of(line for name, lines in texts.items() if name != chosen for line in lines))],
-    )
-
-
-def _trim_all(names: Names) -> Unit:
-    place, key, ext = names.directory(), _keys(names, 1)[0], names.pick(["conf", "cfg", "env"])
-    comment = names.rng.random() < 0.5
-    texts = {f"{place}/{names.file(ext)}": _lines(_settings(names, _keys(names, 2))) for _ in range(names.number(2, 3))}
-    line = f"{key}={_two_values(names)[0]}"
-    verb, noun = ("Comment out", "commented out with a leading #") if comment else ("Delete", "deleted")
-    how = " with a # at the start of the line" if comment else ""
-    script = f"s/^{key}=/#{key}=/" if comment else f"/^{key}=/d"
-    return Unit(
-        fixtures=[fixture(path, text_of([lines[0], line, lines[1]])) for path, lines in texts.items()],
-        directive=names.pick(
-            [
-                f"{verb} the {key} setting in every .{ext} file of {place}{how}.",
-                f"In all {place}/*.{ext} files the line of {key} is to be {noun}.",
-                f"{verb} {key} throughout the .{ext} files in {place}{how}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {key} {noun} in each .{ext} file below {place}.",
-                f"Every .{ext} file in {place} should have its {key} line {noun}.",
-                f"Edit all .{ext} files in the folder {place} so that {key} is {noun}.",
-                f"Could you have the {key} line {noun} in each file that matches {place}/*.{ext}?",
-                f"The setting {key} must be {noun} in the files of {place} that end in .{ext}.",
-                f"Go through the .{ext} files of the directory {place} and have the {key} line {noun}.",
-                f"Every file in {place} with the extension .{ext} needs its {key} line {noun}.",
-                f"Have the line that begins with {key}= {noun} wherever a .{ext} file in {place} has it.",
-            ]
-        ),
-        solution=[f"sed -i '{script}' {place}/*.{ext}"],
-        after=[
-            fixture(path, text_of([lines[0], *([f"#{line}"] if comment else []), lines[1]]))
-            for path, lines in texts.items()
-        ],
     )
 
 
@@ -584,14 +393,5 @@ SHAPES: dict[str, list[Shape]] = {
         _uncomment,
         _set_in_all,
         _export_variable,
-    ],
-    "trim_config": [
-        _delete_setting,
-        _comment_out,
-        _delete_comments,
-        _save_without_comments,
-        _delete_empty_lines,
-        _delete_section,
-        _trim_all,
     ],
 }

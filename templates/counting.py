@@ -1,4 +1,4 @@
-"""Shape the counting archetypes: count things, rank values by how often they occur.
+"""Shape the counting archetype: count lines, words, files or matches.
 
     from templates.counting import SHAPES
 
@@ -6,8 +6,7 @@ Reads   nothing
 Writes  nothing
 Needs   nothing
 
-Every answer is a small text file whose bytes are worked out here; `uniq -c` pads its counts differently from one
-implementation to the next, so that rankings always pass through awk.
+Every answer is a small text file whose bytes are worked out here.
 """
 
 from collections.abc import Sequence
@@ -59,6 +58,11 @@ def _lines_of_file(names: Names) -> Unit:
             f"Create {o} with one number in it: how many lines there are in {s}.",
             f"The file {s} must be counted line by line, and the bare count written to {o}.",
             f"Find the number of lines of {s}; {o} gets that number and no file name.",
+            f"Determine for {s} its count of lines and record it in {o} as nothing but a number.",
+            f"Into {o} goes one number, the line count of {s}.",
+            f"Store in {o} a single number that says how many lines stand in {s}.",
+            f"Record as {o} how many lines {s} has, the bare number without the file name.",
+            f"Of how many lines does {s} consist? Send the bare number to {o}.",
         ],
         solution=[names.pick([f"wc -l < {f} > {quote(out)}", f"cat {f} | wc -l > {quote(out)}"])],
     )
@@ -90,6 +94,11 @@ def _words_of_file(names: Names) -> Unit:
             f"Create {o} with one number in it, which tells how many {unit} there are in {s}.",
             f"The {unit} of {s} must be counted and the bare count written to {o}.",
             f"Find the number of {unit} of {s}; {o} gets that number and no file name.",
+            f"Determine how long {s} is, in {unit}, and keep the bare number in {o}.",
+            f"Into {o} goes a single number: the count of {unit} in {s}.",
+            f"What is the number of {unit} in {s}? Send it, alone, to {o}.",
+            f"Record in {o} the size of {s}, measured in {unit}, as one bare number.",
+            f"From {s} work out the count of {unit}. Nothing but this number goes into {o}.",
         ],
         solution=[f"wc {flag} < {quote(source)} > {quote(out)}"],
     )
@@ -120,6 +129,11 @@ def _files_by_extension(names: Names) -> Unit:
             f"List the .{wanted} files of {place}, count them, and let {shown(out)} hold the count.",
             f"Create {shown(out)} with the count of files in {place} whose names end in .{wanted}.",
             f"The folder {place} has files of several kinds; write to {shown(out)} how many are .{wanted} files.",
+            f"Look into {place}, count its .{wanted} files, and record the bare number in {shown(out)}.",
+            f"Into {shown(out)} goes one number: that of the .{wanted} files that lie in {place}.",
+            f"Of the files in {place}, count only those ending in .{wanted}, and send the count to {shown(out)}.",
+            f"Save to {shown(out)}, as a number, how many names in the directory {place} end in .{wanted}.",
+            f"What number of .{wanted} files does the folder {place} have? Enter it in {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -161,6 +175,15 @@ def _matching_lines(names: Names) -> Unit:
             f"Create {shown(out)} with the bare count of lines that {verb} {word} in the file {shown(source)}.",
             f"The lines {'with' if contain else 'without'} {word} in {shown(source)} must be counted, and the number"
             f" saved as {shown(out)}.",
+            f"Read through {shown(source)} and record in {shown(out)} how many of its lines {verb} {word}.",
+            f"Into {shown(out)} goes a bare number, that of the lines in {shown(source)}"
+            f" {'with' if contain else 'without'} {word}.",
+            f"From {shown(source)} pick whichever lines {verb} {word}; their number, and nothing more, goes to"
+            f" {shown(out)}.",
+            f"Put into {shown(out)}, and nothing else there, how many lines {'with' if contain else 'without'} {word}"
+            f" stand in {shown(source)}.",
+            f"Only lines {'with' if contain else 'without'} {word} count here: enter in {shown(out)} how many of them"
+            f" {shown(source)} has.",
         ],
         solution=[f"grep {flags} {word} {quote(source)} > {quote(out)}"],
     )
@@ -194,6 +217,15 @@ def _matches_in_directory(names: Names) -> Unit:
             f" {word}.",
             f"Join the .{ext} files of the directory {place}, count the lines with {word}, and keep that number in"
             f" {shown(out)}.",
+            f"Search {place}/*.{ext} for {word}, add up the lines found in each file, and record the one number in"
+            f" {shown(out)}.",
+            f"Into {shown(out)} goes a single count, over all .{ext} files of {place}, of the lines that contain"
+            f" {word}.",
+            f"Over all .{ext} files in the folder {place}, determine how many lines have {word} in them, and keep the"
+            f" one total in {shown(out)}.",
+            f"Tally the lines with {word} across {place}/*.{ext} and enter the overall number in {shown(out)}.",
+            f"What number of lines with {word} do the .{ext} files in {place} have between them? Send it to"
+            f" {shown(out)}.",
         ],
         solution=[f"cat {place}/*.{ext} | grep -c {word} > {quote(out)}"],
     )
@@ -224,6 +256,11 @@ def _lines_of_two_files(names: Names) -> Unit:
             f"Create {o} with two lines, the line count of {a} and the line count of {b}.",
             f"The files {a} and {b} must be counted line by line; save the count of {a} in {o} and append that of {b}.",
             f"How long are {a} and {b}? Put their line counts in {o}, {a} first, one number a line.",
+            f"Into {o} go two numbers on two lines: on top the line count of {a}, beneath it that of {b}.",
+            f"Measure {a} and then {b} in lines, and record both numbers in {o}, one on each line and in this order.",
+            f"Determine the line counts of {a} and {b}; send the former to {o} and append the latter as a second line.",
+            f"For {a}, and after that for {b}, print into {o} a line with the bare number of its lines.",
+            f"Start {o} with the number of lines in {a}, and end it with the number of lines in {b} on a second line.",
         ],
         solution=[f"wc -l < {quote(first)} > {quote(out)}", f"wc -l < {quote(second)} >> {quote(out)}"],
     )
@@ -256,6 +293,13 @@ def _empty_files(names: Names) -> Unit:
             f"Create {shown(out)} with the count of files that are empty, in the directory {place} or deeper.",
             f"The empty files in the tree {place} must be counted, and only their number written to {shown(out)}.",
             f"How many files have size zero in {place} or its subdirectories? The number belongs in {shown(out)}.",
+            f"Search {place} and all folders in it for empty files, and record in {shown(out)} how many there are.",
+            f"Some files in the tree {place} have size zero. Save their number, however deep they lie, as"
+            f" {shown(out)}.",
+            f"Go down through {place}, count whatever files have size zero, and enter the bare count in {shown(out)}.",
+            f"Of all files in {place} and deeper, count just the empty ones. Send the number to {shown(out)}.",
+            f"Determine how many files of zero bytes there are in {place}, at any depth, and keep that number alone in"
+            f" {shown(out)}.",
         ],
         solution=[f"find {place} -type f -size 0 | wc -l > {quote(out)}"],
     )
@@ -287,230 +331,14 @@ def _distinct_lines(names: Names) -> Unit:
             f"The different lines of {shown(source)} must be counted, and just the count saved in {shown(out)}.",
             f"Some lines of {shown(source)} occur again and again. Count each only once and write what you get"
             f" to {shown(out)}.",
+            f"Count each line of {shown(source)} only once, however many times it stands there; record the bare number"
+            f" in {shown(out)}.",
+            f"Store into {shown(out)} how many values of {shown(source)} are left when none comes twice.",
+            f"How long is {shown(source)} in lines if its repeats are left out? Enter that number in {shown(out)}.",
+            f"Determine the number of unique lines in {shown(source)} and keep it, and nothing else, in {shown(out)}.",
+            f"Leave repeats aside and tally the lines of {shown(source)}; send the bare tally to {shown(out)}.",
         ],
         solution=[names.pick([f"sort -u {f} | wc -l > {quote(out)}", f"sort {f} | uniq | wc -l > {quote(out)}"])],
-    )
-
-
-def _ranked(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
-    """Lines in random order and their `size` values with how often each occurs, most frequent first, no two equal."""
-    counts = sorted(names.numbers(size, 1, size + 2), reverse=True)
-    ranking = list(zip(names.filler(size), counts, strict=True))
-    lines = [value for value, count in ranking for _ in range(count)]
-    names.rng.shuffle(lines)
-    return lines, ranking
-
-
-def _winner(names: Names) -> Unit:
-    source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
-    lines, ranking = _ranked(names, names.number(3, 4))
-    s, o = shown(source), shown(out)
-    most = names.rng.random() < 0.7
-    kind, flags, value = ("most", "-rn", ranking[0][0]) if most else ("least", "-n", ranking[-1][0])
-    return report(
-        names,
-        [fixture(source, text_of(lines))],
-        (out, f"{value}\n"),
-        asks=[
-            f"Write the line that occurs {kind} often in {s} to {o}, without its count.",
-            f"Which value comes up {kind} often in {s}? Save the value alone in {o}.",
-            f"Find the {kind} frequent line of {s} and store just that line in {o}.",
-        ],
-        others=[
-            f"{o} should name the value that is {kind} common in {s}.",
-            f"I need the {kind} frequent entry of {s}, only the entry, in {o}.",
-            f"Write to {o} the value that {s} has {kind} often, and not how often.",
-            f"Could you find the line that comes {kind} frequently in the file {s} and put it in {o}, without a"
-            " number?",
-            f"In {o} store only the {kind} common line of {s}.",
-            f"Which line of {s} is the {kind} frequent one? It alone belongs in {o}.",
-            f"Count how often each line of {s} occurs and save the {kind} frequent value, without the count, as {o}.",
-            f"Create {o} with one line: the value found {kind} often in {s}.",
-            f"The {kind} frequent line in {s} must be written to {o}, the count left out.",
-        ],
-        solution=[f"sort {quote(source)} | uniq -c | sort {flags} | head -n 1 | awk '{{print $2}}' > {quote(out)}"],
-    )
-
-
-def _top_values(names: Names) -> Unit:
-    source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
-    lines, ranking = _ranked(names, names.number(4, 5))
-    top = names.number(2, 3)
-    s, o = shown(source), shown(out)
-    return report(
-        names,
-        [fixture(source, text_of(lines))],
-        (out, text_of(f"{value} {count}" for value, count in ranking[:top])),
-        asks=[
-            f"Write the {top} most frequent lines of {s} to {o}, as line, space and count, top one first.",
-            f"Rank the lines of {s} by how often they occur; save the first {top} as 'value count' in {o}.",
-            f"Save the top {top} values of {s} in {o}, most frequent first, one 'value count' per line.",
-        ],
-        others=[
-            f"{o} should list the {top} commonest values of {s} with their counts behind them, highest first.",
-            f"I need a top {top} of the values in {s}, 'value count' on each line, in {o}.",
-            f"Write to {o} the {top} values that occur most often in {s}, each with its count behind a space, largest"
-            " first.",
-            f"Could you find the {top} commonest lines in the file {s} and put them in {o} as 'value count', highest"
-            " count on top?",
-            f"In {o} store the {top} leaders of {s} by frequency, one 'value count' on each line.",
-            f"Which {top} lines come most often in {s}? Save them with their counts, 'value count', from high to low,"
-            f" as {o}.",
-            f"Count how often each line of {s} occurs and keep the {top} largest as lines 'value count', sorted from"
-            f" the top, in {o}.",
-            f"Create {o} with {top} lines, 'value count', for the most common values of {s}, the commonest first.",
-            f"The {top} most common values of {s}, with their counts after them, must be written to {o} in falling"
-            " order.",
-        ],
-        solution=[f"sort {quote(source)} | uniq -c | sort -rn | head -n {top} | awk '{{print $2, $1}}' > {quote(out)}"],
-    )
-
-
-def _rank_column(names: Names) -> Unit:
-    table = names.rng.random() < 0.5
-    source, out = names.path("csv" if table else "log", names.number(0, 1)), names.file("txt")
-    values, ranking = _ranked(names, 3)
-    column = names.number(1, 2)
-    separator = "," if table else " "
-    rows = [[names.filler()[0], names.filler()[0]] for _ in values]
-    for row, value in zip(rows, values, strict=True):
-        row[column - 1] = value
-    cut = f"cut -d, -f{column}" if table else names.pick([f"awk '{{print ${column}}}'", f"cut -d' ' -f{column}"])
-    kind = "comma-separated" if table else "space-separated"
-    s, o = shown(source), shown(out)
-    return report(
-        names,
-        [fixture(source, text_of(separator.join(row) for row in rows))],
-        (out, text_of(f"{value} {count}" for value, count in ranking)),
-        asks=[
-            f"Rank the values in column {column} of the {kind} {s} by frequency: 'value count', top first, in {o}.",
-            f"Count how often each value of field {column} of the {kind} {s} occurs; 'value count', top first, to {o}.",
-            f"Tally column {column} of {s} ({kind}) and save lines 'value count', most frequent first, in {o}.",
-        ],
-        others=[
-            f"{o} should give each value of column {column} in {s}, which is {kind}, with its count, highest on top.",
-            f"I need a frequency table of the {kind} {s}, column {column}, 'value count' from high to low, in {o}.",
-            f"Write to {o} how often each value of column {column} occurs in the {kind} file {s}, as 'value count',"
-            " largest count first.",
-            f"Could you count the values in column {column} of {s}? It is {kind}; put lines 'value count' in {o}, from"
-            " high to low.",
-            f"In {o} store 'value count' for all values in field {column} of {s} ({kind}), the most common at the top.",
-            f"The file {s} is {kind}. Count the different values of its column {column} and list them as 'value count'"
-            f" in {o}, highest first.",
-            f"Take field {column} of the {kind} {s}, count each value, and save lines 'value count', sorted by falling"
-            f" count, as {o}.",
-            f"Create {o} with a line 'value count' for each value that column {column} of the {kind} {s} has, the"
-            " commonest first.",
-        ],
-        solution=[f"{cut} {quote(source)} | sort | uniq -c | sort -rn | awk '{{print $2, $1}}' > {quote(out)}"],
-    )
-
-
-def _repeated_lines(names: Names) -> Unit:
-    source, out = names.path(names.pick(["txt", "list"]), names.number(0, 1)), names.file("txt")
-    values = names.filler(6)
-    repeated, single = values[:3], values[3:]
-    lines = [value for value in repeated for _ in range(names.number(2, 3))] + single
-    names.rng.shuffle(lines)
-    more = names.rng.random() < 0.6
-    phrase, flag, kept = ("more than once", "-d", repeated) if more else ("exactly once", "-u", single)
-    s, o = shown(source), shown(out)
-    return report(
-        names,
-        [fixture(source, text_of(lines))],
-        (out, text_of(sorted(kept))),
-        asks=[
-            f"Write the lines that occur {phrase} in {s} to {o}, each once and sorted.",
-            f"Which lines come up {phrase} in {s}? Save them sorted, one of each, in {o}.",
-            f"List in {o}, in alphabetical order, every value that {s} holds {phrase}.",
-        ],
-        others=[
-            f"{o} should be a sorted list of what {s} contains {phrase}.",
-            f"I need the entries found {phrase} in {s}, sorted, in {o}.",
-            f"Write a sorted list of the lines that are {phrase} in {s} to {o}, one line for each.",
-            f"Could you find the lines that {s} has {phrase} and put them, sorted, in {o}?",
-            f"In {o} store, sorted, each line that occurs {phrase} in the file {s}.",
-            f"Sort {s} and keep only those lines that are there {phrase}; {o} gets each of them one time.",
-            f"Create {o} with the values of {s} found {phrase}, in alphabetical order and without repeats.",
-            f"The lines that come {phrase} in {s} must be saved in sorted order as {o}, one copy of each.",
-            f"Some lines of {s} occur {phrase}. They belong in {o}, sorted and not repeated.",
-        ],
-        solution=[f"sort {quote(source)} | uniq {flag} > {quote(out)}"],
-    )
-
-
-def _ranking_and_winner(names: Names) -> Unit:
-    source, ranks, out = names.path("log", names.number(0, 1)), names.file("txt"), names.file("txt")
-    lines, ranking = _ranked(names, 3)
-    s, r, o = shown(source), shown(ranks), shown(out)
-    unit = report(
-        names,
-        [fixture(source, text_of(lines))],
-        (ranks, text_of(f"{value} {count}" for value, count in ranking)),
-        asks=[
-            f"Rank the lines of {s} in {r} as 'value count', most frequent first, then copy its first line to {o}.",
-            f"Save the tally of {s} ('value count', highest first) as {r} and the top line of that tally as {o}.",
-            f"Write all values of {s} with their counts, top one first, to {r}; the first line also goes to {o}.",
-        ],
-        others=[
-            f"{r} should hold the frequency table of {s}, 'value count' from high to low, and {o} only its first line.",
-            f"I need {s} tallied in {r}, most frequent first, with the winning 'value count' line again in {o}.",
-            f"Count how often each line of {s} occurs. Save lines 'value count', highest count first, as {r}, and the"
-            f" first of them as {o}.",
-            f"Could you write the ranking of the values in {s} to {r}, 'value count' from most to least, and its top"
-            f" line to {o}?",
-            f"In {r} list every value of {s} with its count, sorted by count from high to low; in {o} put only the top"
-            f" line of {r}.",
-            f"Make two files from {s}: {r} with a 'value count' line for each value, largest count first, and {o} with"
-            f" the first line of {r}.",
-            f"Sort the values of {s} by frequency and store 'value count' lines in {r}; copy the line on top to {o}.",
-            f"The values in {s} must be counted: all 'value count' lines go in {r}, the most frequent at the top, and"
-            f" that top line in {o}.",
-        ],
-        solution=[
-            f"sort {quote(source)} | uniq -c | sort -rn | awk '{{print $2, $1}}' > {quote(ranks)}",
-            f"head -n 1 {quote(ranks)} > {quote(out)}",
-        ],
-    )
-    unit.after.append(fixture(out, f"{ranking[0][0]} {ranking[0][1]}\n"))
-    return unit
-
-
-def _common_over_files(names: Names) -> Unit:
-    place, out, ext = names.directory(), names.file("txt"), names.pick(["log", "txt"])
-    lines, ranking = _ranked(names, 3)
-    half = len(lines) // 2
-    sources = [f"{place}/{names.file(ext)}" for _ in range(2)]
-    return report(
-        names,
-        [fixture(sources[0], text_of(lines[:half])), fixture(sources[1], text_of(lines[half:]))],
-        (out, f"{ranking[0][0]} {ranking[0][1]}\n"),
-        asks=[
-            f"Put all .{ext} files of {place} together and write their commonest line with its count ('line count') to"
-            f" {shown(out)}.",
-            f"Which line occurs most often in all .{ext} files of {place}? Save 'line count' in {shown(out)}.",
-            f"Read all .{ext} files of {place} as one list and store its commonest line, a space and the count in"
-            f" {shown(out)}.",
-        ],
-        others=[
-            f"{shown(out)} should name the commonest line of the .{ext} files in {place} with the count behind it.",
-            f"I need the top line over every .{ext} file in {place}, as 'line count', in {shown(out)}.",
-            f"Count the lines of {place}/*.{ext} together and write the most frequent one, a space and its count to"
-            f" {shown(out)}.",
-            f"Could you find the line that comes most often in the .{ext} files of {place}, with its count after it, in"
-            f" {shown(out)}?",
-            f"In {shown(out)} store one line, 'line count', for the most common line in the .{ext} files of the folder"
-            f" {place} taken together.",
-            f"Join all .{ext} files in the directory {place}, find the most frequent line, and save it with its count"
-            f" behind as {shown(out)}.",
-            f"Create {shown(out)} with the most common line of {place}/*.{ext} and how often it occurs, in the form"
-            " 'line count'.",
-            f"The most frequent line over the .{ext} files in {place} must be written to {shown(out)}, followed by a"
-            " space and its count.",
-        ],
-        solution=[
-            f"cat {place}/*.{ext} | sort | uniq -c | sort -rn | head -n 1 | awk '{{print $2, $1}}' > {quote(out)}"
-        ],
     )
 
 
@@ -524,13 +352,5 @@ SHAPES: dict[str, list[Shape]] = {
         _lines_of_two_files,
         _empty_files,
         _distinct_lines,
-    ],
-    "most_frequent": [
-        _winner,
-        _top_values,
-        _rank_column,
-        _repeated_lines,
-        _ranking_and_winner,
-        _common_over_files,
     ],
 }

@@ -39,6 +39,14 @@ def _sum_of_column(names: Names) -> Unit:
             f"Create {o} with one number, the sum of the {ordinal} column of the space-separated {s}.",
             f"The numbers in column {column} of {s} must be added, and the sum saved in {o}.",
             f"What does the {ordinal} column of {s} add up to? Write that number to {o}.",
+            f"Read {s}, whose columns are separated by spaces, add up its {ordinal} column, and record only the sum in"
+            f" {o}.",
+            f"The numbers in field {column} of {s}, a space-separated file, are added together and go into {o} as one"
+            " number.",
+            f"From each line of {s} take the {ordinal} field (a space ends a field), add these up, and send the sum to"
+            f" {o}.",
+            f"Determine the total of the {ordinal} column in {s}, a space-separated file, and keep it alone in {o}.",
+            f"Over all lines of {s}, sum field {column}. Print the bare result into {o}.",
         ],
         solution=[f"awk '{{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
     )
@@ -77,6 +85,16 @@ def _sum_of_table(names: Names) -> Unit:
             f" {o}.",
             f"What do the values of {title} in the comma-separated {s} add up to? It is column {column}; write what"
             f" comes out to {o}.",
+            f"Leave the header of the comma-separated {s} aside, add up its column {column}, and record the bare sum in"
+            f" {o}.",
+            f"Into {o} goes one number: the sum of the {title} column, field {column} in the comma-separated {s},"
+            " without its header.",
+            f"From line 2 on, take field {column} of {s}, where commas end the fields, and send the total of these"
+            f" numbers to {o}.",
+            f"Determine what column {column} of the csv file {s} adds up to; its first line is only a header. Keep the"
+            f" bare sum in {o}.",
+            f"Every line of the comma-separated {s} but the first, a header, adds its column {column} to a sum. Print"
+            f" that sum into {o}.",
         ],
         solution=[f"awk -F, 'NR>1 {{s+=${column}}} END {{print s}}' {quote(source)} > {quote(out)}"],
     )
@@ -108,6 +126,13 @@ def _sum_of_rows(names: Names) -> Unit:
             f"Create {o} with one number, the sum of all numbers that stand behind {key} in {s}.",
             f"The numbers of {key} in {s} must be added, other names ignored, and the sum saved in {o}.",
             f"What do the lines of {key} in {s} add up to in their second column? Write that number to {o}.",
+            f"Pick the lines of {s} that have {key} in column 1, add up their column 2, and record this one sum in"
+            f" {o}.",
+            f"Save in {o}, as one number, the second fields of all {key} lines in {s} added together.",
+            f"From {s} take only the lines that start with the name {key}, sum their numbers, and send the result to"
+            f" {o}.",
+            f"Determine the total that {s} gives for {key} (name in field 1, number in field 2) and keep it in {o}.",
+            f"For {key} alone, add all the numbers that stand next to it in {s}; print the sum into {o}.",
         ],
         solution=[f"awk '$1==\"{key}\" {{s+=$2}} END {{print s}}' {quote(source)} > {quote(out)}"],
     )
@@ -143,6 +168,16 @@ def _sum_per_name(names: Names) -> Unit:
             f"The numbers behind each name in {s} must be added; save the sums with their names in front, sorted, in"
             f" {o}.",
             f"What does each name in {s} add up to? Write the answers as sorted lines, name then total, to {o}.",
+            f"Add together, for each name in the first column of {s}, its numbers in the second, and record 'name sum',"
+            f" sorted by name, in {o}.",
+            f"Into {o} goes one line per name in {s}, made of the name, a space and the total of its numbers, in"
+            " alphabetical order.",
+            f"From the name and number on each line of {s}, work out a total per name; send the 'name total' lines,"
+            f" sorted, to {o}.",
+            f"Determine what every name in {s} adds up to (its numbers are in column 2). Arrange the 'name total' lines"
+            f" by name in {o}.",
+            f"For all lines of {s} that share column 1, sum column 2; print 'name sum' for every name, in alphabetical"
+            f" order, into {o}.",
         ],
         solution=[f"awk '{{s[$1]+=$2}} END {{for (k in s) print k, s[k]}}' {quote(source)} | sort > {quote(out)}"],
     )
@@ -172,6 +207,15 @@ def _sum_of_files(names: Names) -> Unit:
             f"The numbers in the .{ext} files of {place} must be added, all files together, and the sum saved as"
             f" {shown(out)}.",
             f"What do the numbers in all .{ext} files of the folder {place} add up to? Write that to {shown(out)}.",
+            f"Read all .{ext} files in {place}, add up the numbers on their lines, and record the one sum in"
+            f" {shown(out)}.",
+            f"Put a single sum into {shown(out)}, that of every number in {place}/*.{ext}.",
+            f"From each .{ext} file in the folder {place} take all its numbers; send the sum over all files to"
+            f" {shown(out)}.",
+            f"Determine what the numbers in {place}/*.{ext} add up to, one number a line and all files together; keep"
+            f" it in {shown(out)}.",
+            f"Over every .{ext} file that {place} has, sum the numbers. One total for all of them goes into"
+            f" {shown(out)}.",
         ],
         solution=[f"cat {place}/*.{ext} | awk '{{s+=$1}} END {{print s}}' > {quote(out)}"],
     )
@@ -203,6 +247,15 @@ def _sum_of_products(names: Names) -> Unit:
             f"The lines of {s} give a name, a number of pieces and a price; the pieces times the price must be added"
             f" up and saved in {o}.",
             f"What is everything in {s} worth, if column 2 is the count and column 3 the price? Let {o} say so.",
+            f"Form the product of fields 2 and 3 on every line of {s}, add the products up, and record the one sum in"
+            f" {o}.",
+            f"The total price of what {s} lists goes into {o}: on each line, column 2 is the count, column 3 the price"
+            " of one piece.",
+            f"From every line of {s} work out count (second field) times price (third field), and send the sum of them"
+            f" all to {o}.",
+            f"Determine what all goods in {s} cost together, with the pieces in column 2 and the price of one in column"
+            f" 3, and keep the sum alone in {o}.",
+            f"Over all lines of {s}, sum the second column multiplied by the third. Print the bare result into {o}.",
         ],
         solution=[f"awk '{{s+=$2*$3}} END {{print s}}' {quote(source)} > {quote(out)}"],
     )
@@ -235,6 +288,13 @@ def _with_total_line(names: Names) -> Unit:
             f"The lines of {s} must be copied to {o}, and a line with total and the sum of their numbers (field 2)"
             " added below.",
             f"What does column 2 of {s} add up to? Copy {s} to {o} and append 'total' and that sum as a line.",
+            f"Repeat {s} in {o} and close it with a line that has 'total', a space and what its column 2 adds up to.",
+            f"Into {o} go all lines of {s}, and as the last one 'total' with a space and what their second fields add"
+            " up to.",
+            f"From {s} make {o}: every line as it is, and one line 'total N' more, N being what field 2 adds up to.",
+            f"Reproduce {s} as {o}, but with one line more at its end: 'total', then a space, then the sum of field 2.",
+            f"Add the numbers in column 2 of {s}. Print the file into {o}, and after its last line 'total' with a space"
+            " and that sum.",
         ],
         solution=names.pick(
             [

@@ -54,9 +54,9 @@ def as_order(wish: str, rng: random.Random) -> str:
 
 @cache
 def told() -> frozenset[str]:
-    """The sentences of five words and more of every directive, masked: 12 draws of each shape know each wording."""
+    """The sentences of five words and more of every directive, masked: 40 draws of each shape have each wording."""
     shapes = [shape for table in (SHAPES, DOABLE) for group in table.values() for shape in group]
-    units = (shape(Names(random.Random(at), awkward=at % 4 == 0)) for shape in shapes for at in range(12))
+    units = (shape(Names(random.Random(at), awkward=at % 4 == 0)) for shape in shapes for at in range(40))
     parts = {
         part.strip(" .?!:;*-=#[]") for unit in units for part in SENTENCE_END.split(masked(unit.directive).lower())
     }
@@ -95,7 +95,7 @@ replace|exchange|change
 lines|rows
 column|field
 columns|fields
-below|under|inside
+under|inside
 count|tally
 unpack|extract|expand
 pack|bundle
@@ -110,7 +110,6 @@ collect|gather
 search|look through|go through
 compress|squeeze
 edit|alter|rework
-multiply|take times
 disable|switch off|turn off
 occurs|appears|shows up|stands
 occur|appear|show up|stand
@@ -154,7 +153,6 @@ stay|remain
 as it is|untouched|unchanged
 the word|the string
 different|distinct|unique
-often|frequent
 most often|most frequently
 total|sum
 new|fresh

@@ -13,10 +13,22 @@ from dashdocker import session, verify
 from gate import garbled, gate
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, combinations
-from templates import archives, blocked, configuration, counting, links, permissions, renames, squeeze, sums
+from templates import (
+    archives,
+    blocked,
+    configuration,
+    counting,
+    links,
+    permissions,
+    ranking,
+    renames,
+    squeeze,
+    sums,
+    trimming,
+)
 from templates.world import Names, Shape, Unit, checker_for, masked, quote
 
-FAMILIES = (counting, sums, permissions, links, archives, squeeze, configuration, renames)
+FAMILIES = (counting, ranking, sums, permissions, links, archives, squeeze, configuration, trimming, renames)
 WORK = {archetype: shapes for family in FAMILIES for archetype, shapes in family.SHAPES.items()}
 BLOCKED = blocked.SHAPES
 SHAPES: list[tuple[str, Shape]] = [
