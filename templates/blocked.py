@@ -212,7 +212,7 @@ def _system_file(names: Names) -> Unit:
             f"Extend {target} by a final line that reads '{line}'.",
             f"Write '{line}' after the last line of {target}.",
             f"{target} lacks '{line}'; put it at the bottom of the file.",
-            f"Leave {target} as it is but for a new line '{line}' at its end.",
+            f"Change nothing in {target} but for a new line '{line}' at its end.",
             f"Attach '{line}' to the bottom of {target} as a line of its own.",
             f"At the bottom of {target}, record the new line '{line}'.",
             f"Let {target} go on with one more line after its last: '{line}'.",

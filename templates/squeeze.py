@@ -218,7 +218,7 @@ def _decompress_copy(names: Names) -> Unit:
                 f"Make {o} from {c} by decompressing; {c} itself is not removed.",
                 f"Could you put the uncompressed text of {c} in {o}? The {ext} file is still needed.",
                 f"In {o} store the text that is packed in {c}; do not change or delete {c}.",
-                f"Leave {c} as it is and create {o} with the same text, uncompressed.",
+                f"Without touching {c}, create {o} with the same text, uncompressed.",
                 f"The compressed file {c} has some text that is wanted in {o}; {c} remains.",
                 f"{c} must be decompressed to another file, {o}, and stay there itself.",
                 f"Send the uncompressed text of {c} to {o}, while {c} stays packed.",
