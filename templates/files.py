@@ -311,8 +311,8 @@ def copy_by_extension(names: Names) -> Unit:
                 " the same names.",
                 f"From {home}, only files of type .{ext} are copied, each by its name, to {target}; make that directory"
                 " first.",
-                f"Save a copy of {home}/*.{ext}, file by file, in a fresh directory {target} and leave {home} as it"
-                " is.",
+                f"Save a copy of {home}/*.{ext}, file by file, in a fresh directory {target} and take nothing"
+                f" out of {home}.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp {home}/*.{ext} {target}/"],
