@@ -146,7 +146,7 @@ def program(rng: random.Random, names: Names) -> str:
     style = rng.random()
     if style < 0.2:
         return rng.choice([parts[0], syllables(rng)]) + rng.choice(["", "", "s", "er", ".sh", "2"])
-    return rng.choice(["-", "-", "_", "_", ""]).join(parts)
+    return rng.choice(["-", "-", "_", "_", "", "", ""]).join(parts)
 
 
 class MixedNames(Names):
