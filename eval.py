@@ -28,7 +28,7 @@ from typing import Any
 import dashdocker
 import stage
 from decoder import Decoder, compare
-from models import DTYPES, check_model, fetch, load_model, model_hash
+from models import DTYPES, fetch, load_model, model_hash
 from operators import LocalOperator
 from render import Renderer, Wire
 from report import Subject, brief, print_table, summarise
@@ -64,8 +64,7 @@ def main(
     redo: bool,
 ) -> int:
     """Check, load the model once, play every episode, report."""
-    fetch(base)
-    check_model(base, adapter)
+    fetch(base, adapter)
     if adapter is not None and render is not None:
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
     records = read_scenarios(scenarios, partial=partial)

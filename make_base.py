@@ -4,7 +4,7 @@
 
 Reads   nothing (the corpus is written as it goes, by corpus.py)
 Writes  <out>/config.json, model.safetensors (fp16), tokenizer.json, tokenizer_config.json, generation_config.json,
-        recipe.json, manifest.json; <out>/.checkpoint.pt while it runs
+        recipe.json, manifest.json; <out>/.checkpoint.pt and <out>/.meeting while it runs
 Needs   one core and a minute for a miniature; two hours at most for the base that is checked in
 
 A Llama with grouped-query heads, trained from nothing on `corpus.documents` by --processes of one thread each, which
@@ -30,7 +30,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import corpus
@@ -342,17 +341,18 @@ def peers(run: Run) -> Iterator[str]:
     """Ranks 1 and up as processes of their own; this one is rank 0. Gives the file in which they find one another."""
     import torch.multiprocessing
 
-    with TemporaryDirectory(prefix="make-base-") as place:
-        meeting = f"{place}/meeting"
-        spawn = torch.multiprocessing.get_context("spawn")
-        others = [
-            spawn.Process(target=train, args=(run, rank, meeting), daemon=True) for rank in range(1, run.processes)
-        ]
-        for other in others:
-            other.start()
-        yield meeting
-        for other in others:
-            other.join()
+    meeting = run.out.absolute() / ".meeting"
+    meeting.unlink(missing_ok=True)  # of a run that was killed
+    spawn = torch.multiprocessing.get_context("spawn")
+    others = [
+        spawn.Process(target=train, args=(run, rank, str(meeting)), daemon=True) for rank in range(1, run.processes)
+    ]
+    for other in others:
+        other.start()
+    yield str(meeting)
+    for other in others:
+        other.join()
+    meeting.unlink(missing_ok=True)
 
 
 def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:

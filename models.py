@@ -56,12 +56,12 @@ def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
         )
 
 
-def fetch(base: str | Path) -> None:
-    """Check the base, and bring one under a hub's name into the local cache, so that its hash is known from then on.
+def fetch(base: str | Path, adapter: str | Path | None = None) -> None:
+    """`check_model`, with a base under a hub's name brought into the local cache, so that its hash is known.
 
     Raises BadInputError where it cannot be loaded, or the hub does not answer and the cache does not have it.
     """
-    check_model(base)
+    check_model(base, adapter if Path(base).is_dir() else None)
     if Path(base).is_dir():
         return
     from huggingface_hub import snapshot_download
@@ -76,6 +76,7 @@ def fetch(base: str | Path) -> None:
             f"{base}: no such directory, and the hub did not give it ({first}); name a directory, or "
             f"look at the name and the connection"
         ) from error
+    check_model(base, adapter)
 
 
 def model_hash(base: str | Path) -> str | None:

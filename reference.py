@@ -38,7 +38,8 @@ SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and s
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
 )
-SLIP = 0.09  # chance of each of the five things that can go wrong
+SLIP = 0.09  # chance of each of the five things that can go wrong; how they go wrong is drawn, or it would be learned
+LETTERS = "bgjkqvwxy"  # none of them makes another program of one that is mistyped
 WRONG_WORDS = (
     "list", "show", "help", "get", "all", "read", "next", "directives", "tasks", "status", "info", "start", "today",
 )  # fmt: skip
@@ -143,7 +144,7 @@ class ReferenceOperator:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
             if self._slip():
-                yield f"cat {_word(relative.parts[0][:-1])}"
+                yield f"cat {_word(relative.parts[0] + self._letter())}"
             if len(relative.parts) > 1 and not self._listed(str(relative)):
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
@@ -189,10 +190,14 @@ class ReferenceOperator:
         return PurePosixPath(self.scenario.provider.path).name
 
     def _wrongly(self, call: str) -> str:
-        """A call for a directive that is not there: the number behind the last one, or no name."""
-        number = str(len(self.scenario.directives) + 1)
+        """A call for a directive that is not there, by another number or name."""
+        number = str(self.slips.randint(len(self.scenario.directives) + 1, 99))
         asked = re.sub(r"(?<![\w-])\d+", number, call)
-        return asked if asked != call else call.rpartition(" ")[0] or call
+        name = "".join(self._letter() for _ in range(self.slips.randint(2, 5)))
+        return asked if asked != call else re.sub(r"[^\s=:@]+$", name, call)
+
+    def _letter(self) -> str:
+        return self.slips.choice(LETTERS)
 
     def _named_fixtures(self) -> list[str]:
         """Small text files of the world that a directive names, relative to the home."""
@@ -218,7 +223,7 @@ class ReferenceOperator:
         if style == "one" or not plain:
             for command in commands:
                 if MISTYPED.fullmatch(command) and self.slips.random() < SLIP / len(commands):
-                    yield f"g{command}"
+                    yield f"{self._letter()}{command}"
                 yield command
         elif style == "lines":
             yield from ("\n".join(commands[start : start + 4]) for start in range(0, len(commands), 4))

@@ -46,7 +46,7 @@ import stage
 from bench.figures import add, begin, device_name, failures, resident, utilisation
 from decoder import Context, Decoder, Turn, compare
 from preflight import Shape, shape_of
-from schema import BadInputError, write_json
+from schema import VOIDED, BadInputError, write_json
 
 ROOT = Path(__file__).parent.parent
 SHAPES: dict[str, dict[str, Any]] = {
@@ -385,6 +385,8 @@ def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
                     doing=f"{workers} at once",
                 )  # fmt: skip
             spent[workers].append(one)
+            if lost := [one.id for one in done.values() if one.outcome in VOIDED]:
+                return {"failed": f"void: {', '.join(lost)}"}
             found.append([done[f"{scenario.id}-s0"] for scenario in scenarios])
         pairs += [
             [(one.token_ids or [], one.assistant_mask or []) for one in pair] for pair in zip(*found, strict=True)

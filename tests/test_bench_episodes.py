@@ -1,6 +1,9 @@
 """bench/episodes.py measures the ways that it names, with their costs, on a tiny base; a GPU's 4-bit cases run too."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from bench import episodes
 from decoder import Decoder, next_logits
 from models import load_model
 
+ROOT = Path(__file__).parent.parent
 SHAPE = {
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
     "num_hidden_layers": 2, "vocab_size": 4096, "max_position_embeddings": 2048, "initializer_range": 0.2,
@@ -117,13 +121,12 @@ def test_a_swap_is_set_against_a_fresh_process_and_the_figures_are_written(base:
     assert table["times_as_fast"] > 1
 
 
-def test_without_an_engine_the_part_that_needs_one_fails_and_the_rest_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+def test_without_an_engine_the_part_that_needs_one_fails_and_the_rest_is_written(tmp_path: Path) -> None:
     out = tmp_path / "episodes.json"
-    done = episodes.main(only=["eval"], weights=None, rounds=1, shape=None, dtype=None, episodes=1, out=out)
-    assert done == 1
+    command = [sys.executable, str(ROOT / "bench" / "episodes.py"), "--only", "eval", "--rounds", "1"]
+    environment = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
+    done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 1, done.stderr
     assert "no Docker engine answers" in json.loads(out.read_text())["eval"]["failed"]
 
 
