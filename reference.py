@@ -8,12 +8,14 @@ Writes  nothing
 Needs   nothing
 
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
-the announcement, and it works only after it has seen every directive; where it cannot see one it panics. Most sessions
+the announcement, and carries out each directive as soon as it has seen it, before it asks for the next. One that cannot
+be done is tried and left, the others are done, and then it panics with what the screen said. Most sessions
 follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. In a quarter of them
 something goes wrong once or twice, harmlessly, and what came back is the way on: who has only ever seen calls that
 worked repeats the first one that does not, for ever. Everything is drawn from the seed.
 """
 
+import itertools
 import random
 import re
 import shlex
@@ -35,6 +37,7 @@ LOOKS: dict[str, float] = {  # what is typed first where the login shows no anno
     "id": 0.02,
 }
 SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and somebody looks around all the same
+NAME = re.compile(r"\w{2,}")
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
 )
@@ -66,6 +69,7 @@ class ReferenceOperator:
         self.seed = 0
         self.screen = ""  # everything shown so far
         self.last = ""  # what the last command printed
+        self.style = "one"
         self.failure: tuple[str, str] | None = None
 
     def begin(self, scenario: Scenario, seed: int) -> None:
@@ -95,11 +99,16 @@ class ReferenceOperator:
         if not self._announced():
             yield "panic nothing here says what is wanted"
         yield from self._learn()
-        yield from self._ask()
-        if missing := [text for text in self.scenario.directives if text not in self.screen]:
-            yield f"panic only {len(self.scenario.directives) - len(missing)} directives can be read"
-        yield from self._look_before()
-        yield from self._work()
+        self.style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
+        parts, done = parts_of(self.scenario), set[int]()
+        for call in self._calls():
+            yield call
+            for number, text in enumerate(self.scenario.directives):
+                if number not in done and text in self.screen:
+                    done.add(number)
+                    yield from self._carry_out(text, parts[number])
+        if missing := len(parts) - len(done):
+            yield f"panic {missing} of the directives cannot be read"
         if self.scenario.terminal == "panic":
             yield from self._give_up()
         else:
@@ -170,16 +179,13 @@ class ReferenceOperator:
             commands.insert(self.slips.randrange(len(commands)), f"{self._program()} {self.slips.choice(wrong)}")
         yield from commands
 
-    def _ask(self) -> Iterator[str]:
-        """The directive commands: the first alone (it may be the list), the others one by one or at once."""
+    def _calls(self) -> Iterator[str]:
+        """The calls that bring out the directives one by one; the first may be for their list."""
         first, *others = self.scenario.provider.directive_commands
         yield first
-        if len(others) > 1 and self.rng.random() < 0.15:
-            yield self.rng.choice(["; ", "\n", " && "]).join(others)
-        else:
-            if others and self._slip():
-                yield self._wrongly(others[0])
-            yield from others
+        if others and self._slip():
+            yield self._wrongly(others[0])
+        yield from others
         if self._slip():
             yield self._wrongly((others or [first])[-1])
 
@@ -199,36 +205,33 @@ class ReferenceOperator:
     def _letter(self) -> str:
         return self.slips.choice(LETTERS)
 
-    def _named_fixtures(self) -> list[str]:
-        """Small text files of the world that a directive names, relative to the home."""
-        named = {match[1] or match[2] for text in self.scenario.directives for match in PATH.finditer(text)}
+    def _carry_out(self, directive: str, commands: Sequence[str]) -> Iterator[str]:
+        """The work for one directive: mostly one command a turn, at times several; one attempt where there is none."""
+        named = self._named_fixtures(directive)
+        if named and self.rng.random() < 0.06:
+            yield f"cat {_word(self.rng.choice(named))}"
+        if not commands and (attempts := harmless_attempts(self.scenario, directive)):
+            commands = [self.rng.choice(attempts)]
+        for command in self._joined(commands):
+            if MISTYPED.fullmatch(command) and self.slips.random() < SLIP / len(self.scenario.directives):
+                yield f"{self._letter()}{command}"
+            yield command
+            if self.scenario.terminal == "panic":
+                self._note_failure(command)
+
+    def _joined(self, commands: Sequence[str]) -> list[str]:
+        """What is typed at once: each command, or two or four of them in the style of this session."""
+        plain = not any("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\" for command in commands)
+        if self.style == "one" or self.scenario.terminal == "panic" or not plain:
+            return list(commands)
+        many, joint = (4, "\n") if self.style == "lines" else (2, "; ")
+        return [joint.join(commands[start : start + many]) for start in range(0, len(commands), many)]
+
+    def _named_fixtures(self, directive: str) -> list[str]:
+        """Small text files of the world that the directive names, relative to the home."""
+        named = {match[1] or match[2] for match in PATH.finditer(directive)}
         small = [fixture for fixture in self.scenario.fixtures if fixture.text is not None and len(fixture.text) < 400]
         return [path for path in (f.path.removeprefix(HOME + "/") for f in small) if path in named]
-
-    def _look_before(self) -> Iterator[str]:
-        named = self._named_fixtures()
-        if named and self.rng.random() < 0.12:
-            yield f"cat {_word(self.rng.choice(named))}"
-
-    def _work(self) -> Iterator[str]:
-        """The reference solution: mostly one command a turn, at times several."""
-        commands = self.scenario.reference_solution
-        if self.scenario.terminal == "panic":
-            for command in commands:
-                yield command
-                self._note_failure(command)
-            return
-        style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
-        plain = not any("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\" for command in commands)
-        if style == "one" or not plain:
-            for command in commands:
-                if MISTYPED.fullmatch(command) and self.slips.random() < SLIP / len(commands):
-                    yield f"{self._letter()}{command}"
-                yield command
-        elif style == "lines":
-            yield from ("\n".join(commands[start : start + 4]) for start in range(0, len(commands), 4))
-        else:
-            yield from ("; ".join(commands[start : start + 2]) for start in range(0, len(commands), 2))
 
     def _note_failure(self, command: str) -> None:
         """Remember the command that the screen has just called impossible, and why."""
@@ -244,14 +247,28 @@ class ReferenceOperator:
         yield f"cat {_word(written[1])}" if written and not written[1].startswith("/dev/") else "ls"
 
     def _give_up(self) -> Iterator[str]:
-        """Try the directive that cannot be done, unless the solution did, then say what is missing."""
-        if self.failure is None and (attempts := harmless_attempts(self.scenario)):
-            attempt = self.rng.choice(attempts)
-            yield attempt
-            self._note_failure(attempt)
+        """Say what is missing, in words of the screen."""
         reason = obstacle(self.scenario, *self.failure) if self.failure else ""
         said = terminal_of(f"panic {reason}")
         yield f"panic {reason}" if said and said.reason else "panic one directive cannot be carried out"
+
+
+def parts_of(scenario: Scenario) -> list[list[str]]:
+    """The commands of the reference solution that belong to each directive, in order; none to one that is blocked.
+
+    A scenario does not say; a command belongs where the words are that it shares with one directive alone.
+    """
+    commands, count = scenario.reference_solution, len(scenario.directives)
+    words = [set(NAME.findall(text)) for text in scenario.directives]
+    own = [here.difference(*words[:index], *words[index + 1 :]) for index, here in enumerate(words)]
+
+    def fit(parts: list[list[str]]) -> tuple[int, int]:
+        shared = sum(len(own[index] & set(NAME.findall(one))) for index, part in enumerate(parts) for one in part)
+        return shared, -abs(parts.count([]) - (scenario.terminal == "panic"))
+
+    cuts = itertools.combinations_with_replacement(range(len(commands) + 1), count - 1)
+    edges = ([0, *cut, len(commands)] for cut in cuts)
+    return max(([commands[a:b] for a, b in itertools.pairwise(edge)] for edge in edges), key=fit)
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:
@@ -274,9 +291,8 @@ def obstacle(scenario: Scenario, command: str, line: str) -> str:
     return line.strip()
 
 
-def harmless_attempts(scenario: Scenario) -> list[str]:
+def harmless_attempts(scenario: Scenario, text: str) -> list[str]:
     """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind."""
-    text = "\n".join(scenario.directives)
     named = [match[1] or match[2] for match in PATH.finditer(text)]
     if scenario.task == "missing_source" and (path := _missing_path(scenario, named)):
         return [f"ls {_word(path)}", f"cat {_word(path)}"]
