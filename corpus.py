@@ -460,33 +460,35 @@ def tool(rng: random.Random) -> Document:
     names = Names(rng)
     name = program(rng, names)
     noun, key, value = rng.choice(list(SUBJECTS))
-    counted, ranged, last = rng.random() < 0.5, rng.random() < 0.5, rng.randint(1, 5)
+    counted, ranged, last = rng.random() < 0.4, rng.random() < 0.5, rng.randint(1, 5)
     keys = [str(at) for at in range(1, last + 1)] if counted else [token_name(rng, names) for _ in range(last)]
     table = {entry: value(rng, names) for entry in keys}
     asking = manual(name, noun, key, last if counted and ranged else None, rng, names)
     steps = [*asking.looks]
     if asking.keys_call:
-        steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), " ".join(table) + "\n"])))
+        listed = rng.choice(["{}", "{}", f"known {key}s: {{}}", f"{noun} for {{}}"]).format(" ".join(table))
+        steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), f"{listed}\n"])))
     if rng.random() < WRONG:  # asked with a word that it does not know; what comes back is the way on
         wrong = rng.choice([*rng.sample(CALLED, 2), names.word(), syllables(rng)])
         step = Step(f"{name} {wrong}", rng.choice(REFUSALS).format(name) + "\n")
         steps.insert(rng.randint(0, len(steps)), step)
     wanted, out = rng.choice(list(table)), quote(names.file())
     read = {entry: Step(asking.key_call.format(entry), f"{table[entry]}\n") for entry in table}
+    note = {entry: Step(f"echo {quoted(table[entry])} >> {out}", "") for entry in table}
+    each, noted = list(read.values()), [step for entry in table for step in (read[entry], note[entry])]
     request, answer = rng.choice(
-        [
+        [  # mostly the keys stand nowhere but in what the program printed
             (f"{name} has {noun}. The {key} {wanted}?", [read[wanted]]),
-            (f"Every {key} of {name} ({noun}), each by itself.", list(read.values())),
-            (f"What does {name} say of each {key}?", list(read.values())),
-            (
-                f"Go through each {key} of {name}, then type that of {wanted} into {out}.",
-                [*read.values(), Step(f"echo {quoted(table[wanted])} > {out}", "")],
-            ),
+            (f"{name} has {noun}. Read {wanted} there, add it to {out}.", [read[wanted], note[wanted]]),
             (f"{name} has {noun}. {out} gets what it says of {wanted}.", [Step(f"{read[wanted].command} > {out}", "")]),
-            (
-                f"{name} has {noun}. Read {wanted} there, type it into {out}.",
-                [read[wanted], Step(f"echo {quoted(table[wanted])} > {out}", "")],
-            ),
+            (f"Every {key} of {name} ({noun}), each by itself.", each),
+            (f"What does {name} say of each {key}?", each),
+            (f"What does {name} know?", each),
+            (f"The first {key} that {name} knows?", each[:1]),
+            (f"The last {key} that {name} knows?", each[-1:]),
+            (f"Go through each {key} of {name}, add what it says to {out}.", noted),
+            (f"{name} has {noun}. All of it goes to {out}, {key} by {key}.", noted),
+            (f"Go through each {key} of {name}, then add that of {wanted} to {out}.", [*each, note[wanted]]),
         ]
     )
     turns = [*opening(rng), user(request), *typed(steps + answer)]

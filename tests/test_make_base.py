@@ -99,6 +99,9 @@ def test_markers_are_ordinary_tokens_and_names_have_the_same_tokens_everywhere(b
         assert token != spaced
         for frame in ("\n{}", "'{}'", "/{}.txt", " '{}'", "-{}_0\n", "${}", "='{}'"):
             assert token in tokenizer(frame.format(word))["input_ids"], frame.format(word)
+    for joined in ("fountainroster", "briefwalnut"):
+        assert tokenizer(joined)["input_ids"][1:] == tokenizer(f" {joined}")["input_ids"][1:], joined
+        assert len(tokenizer(joined)["input_ids"]) == 2, joined
     assert len(tokenizer("90210")["input_ids"]) == 5
     text = "\tcat  -- '\u00e9t\u00e9 \U0001f600' <|endoftext|>\r\n"
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
@@ -235,7 +238,7 @@ def test_no_announcement_and_no_provider_text_stands_in_the_corpus(
     announced = set().union(*(frames(scenario.announcement.text, 3) for scenario in scenarios))
     said = [re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source) for scenario in scenarios]
     provided = set().union(*(frames(text, 3) for texts in said for text in texts))
-    provided = {text for text in provided if re.search("[a-z]{3}", text)}
+    provided = {text for text in provided if re.search("(?!and)[a-z]{3}", text.replace("n and n", ""))}
     assert announced
     assert any("directive" in text for text in provided)
     assert frames_shown(announced | provided, documents) == []
