@@ -52,7 +52,8 @@ CHAT_TEMPLATE = (
 # copying, which rests on looking one place back, is then not learned in a run of this length. For the same reason a
 # name made of two such words is cut between them: its small pieces would differ behind a space.
 LISTED = "|".join(sorted((*WORDS, *CALLED), key=len, reverse=True))
-PIECES = rf" ?(?:{LISTED})(?=(?:{LISTED})?(?![A-Za-z]))| ?[A-Za-z]+|\d| ?[^\s\p{{L}}\p{{N}}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
+PIECES = rf" ?(?:{LISTED})(?=(?:{LISTED})?(?![A-Za-z]))"
+PIECES += r"| ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
 NAME = re.compile("(?<![A-Za-z]) ?(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z])")
 WHOLE_WORDS = tuple(f"{space}{word}" for word in (*WORDS, *CALLED, *CALLS, "exit", "panic") for space in ("", "\u0120"))
 

@@ -238,7 +238,7 @@ def test_no_announcement_and_no_provider_text_stands_in_the_corpus(
     announced = set().union(*(frames(scenario.announcement.text, 3) for scenario in scenarios))
     said = [re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source) for scenario in scenarios]
     provided = set().union(*(frames(text, 3) for texts in said for text in texts))
-    provided = {text for text in provided if re.search("(?!and)[a-z]{3}", text.replace("n and n", ""))}
+    provided = {text for text in provided if re.search("[a-z]{3}", text.replace("n and n", ""))}
     assert announced
     assert any("directive" in text for text in provided)
     assert frames_shown(announced | provided, documents) == []
