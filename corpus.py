@@ -15,6 +15,7 @@ Python from the same fixtures that a scenario would lay down; no command is run.
 import argparse
 import random
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from pathlib import PurePosixPath
 import stage
 import templates
 from looks import Step, World, lines
+from reference import harmless_attempts
 from schema import HOME, Message, canonical, sha256
 from taxonomy import ARCHETYPES
 from templates.wording import asked, instruction_of
@@ -229,36 +231,34 @@ def joined(commands: list[str], rng: random.Random) -> list[str]:
 
 def attempt(job: "Job", rng: random.Random) -> list[Step]:
     """A harmless try at work that cannot be done, and how it fails."""
-    known = {entry.path.removeprefix(HOME + "/") for entry in job.unit.fixtures}
-    paths = [
-        quote(path) for path in re.findall(r"(?:/|\b)[\w-]+(?:[/.][\w-]+)+", job.unit.instruction) if path not in known
-    ]
-    path = rng.choice(paths) if paths else "notes.txt"
-    program = next((name for name in ("brotli", "zstd", "zip") if name in job.unit.instruction), "xz")
-    tries = {
-        "missing_source": [
-            Step(f"ls {path}", f"ls: {path}: No such file or directory\n"),
-            Step(f"cat {path}", f"cat: can't open '{path}': No such file or directory\n"),
-        ],
-        "forbidden_place": [
-            Step(f"touch {path}", f"touch: {path}: Permission denied\n"),
-            Step(f"mkdir {path}", f"mkdir: can't create directory '{path}': Permission denied\n"),
-        ],
-        "absent_program": [Step(f"command -v {program}", ""), Step(program, f"/bin/sh: {program}: not found\n")],
-        "unreachable_host": [Step(f"ping -c 1 {host}", f"ping: bad address '{host}'\n") for host in hosts(job.unit)],
-        "broken_archive": [
-            Step(f"tar -tzf {path}", "tar: invalid magic\ntar: short read\n"),
-            Step(f"ls {path}", f"ls: {path}: No such file or directory\n"),
-        ],
-    }  # fmt: skip
-    return rng.sample(tries[job.archetype], 1)
+    fixtures, made = (
+        {path.removeprefix(HOME + "/") for path in paths}
+        for paths in ((entry.path for entry in job.unit.fixtures), job.unit.blocked_outputs)
+    )
+    tried = harmless_attempts(job.archetype, job.unit.instruction, fixtures, made)
+    return [Step(command, refusal(command, rng)) for command in rng.sample(tried, min(1, len(tried)))]
 
 
-def hosts(unit: Unit) -> list[str]:
-    """The host names in the unit's instruction."""
-    return re.findall(r"[a-z]+(?:\.[a-z]+)*\.(?:net|org|com|test|invalid|local)\b", unit.instruction) or [
-        "host.example.net"
-    ]
+def refusal(command: str, rng: random.Random) -> str:
+    """What comes back from a harmless attempt in a sandbox without a network."""
+    program, *_, target = shlex.split(command)
+    host = re.sub(r"https?://|/.*", "", target)
+    unreachable = f"can't connect to remote host ({host}): Network is unreachable"
+    said = {
+        "ls": [f"{target}: No such file or directory"],
+        "cat": [f"can't open '{target}': No such file or directory"],
+        "touch": [f"{target}: {why}" for why in ("Read-only file system", "No such file or directory")],
+        "wget": [unreachable if host[:1].isdigit() else f"bad address '{host}'"],
+        "gunzip": ["corrupted data", "unexpected end of file"],
+        "bunzip2": ["corrupted data"],
+        "tar": ["corrupted data\ntar: short read"] if "z" in command.split()[1] else ["invalid tar magic"],
+    }
+    if program == "unzip":
+        head = f"Archive:  {target}\n  Length      Date    Time    Name\n---------  ---------- -----   ----\n"
+        return f"{head}unzip: short read\n"
+    if program not in said:
+        return f"sh: 1: {program}: not found\n"
+    return f"{program}: {rng.choice(said[program])}\n"
 
 
 def one_by_one(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> list[Message]:
@@ -438,10 +438,14 @@ def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random,
     heading = rng.choice([f"{name}, {noun}", f"{noun} ({name})", "synopsis"])
     usage = [f"{keys_call}{gap}{first}", f"{key_call.format(value)}{gap}{second}"]
     looks = [Step(name, lines([heading, *usage]))]
+    brief = rng.choice(["call it as {}", "to be called as {}", "understood: {}", "{}"]) if rng.random() < 0.3 else None
     if last is not None:
         known_to = rng.choice(["{} from 1 to {}", "{} 1-{}", "{}: 1 ... {}"]).format(value, last)
         two = rng.choice([[heading, f"{usage[1]}, {known_to}"], [f"{heading}, {known_to}", usage[1]]])
-        looks = [Step(name, lines(two))]
+        looks = [Step(name, lines([brief.format(f"{key_call.format(value)}, {known_to}")] if brief else two))]
+    elif brief:  # all in one line
+        calls = rng.choice([" / ", ", ", " and ", "; "]).join([keys_call, key_call.format(value)])
+        looks = [Step(name, lines([brief.format(calls)]))]
     elif rng.random() < 0.3:  # each of its words is asked by itself
         option, own = rng.choice(["-h", "--help", "help"]), [(known, usage[0]), (verb, usage[1])]
         rng.shuffle(own)

@@ -19,7 +19,7 @@ import itertools
 import random
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from operators import Move, Tokens
@@ -210,7 +210,7 @@ class ReferenceOperator:
         named = self._named_fixtures(directive)
         if named and self.rng.random() < 0.06:
             yield f"cat {_word(self.rng.choice(named))}"
-        if not commands and (attempts := harmless_attempts(self.scenario, directive)):
+        if not commands and (attempts := self._attempts(directive)):
             commands = [self.rng.choice(attempts)]
         for command in self._joined(commands):
             if MISTYPED.fullmatch(command) and self.slips.random() < SLIP / len(self.scenario.directives):
@@ -218,6 +218,11 @@ class ReferenceOperator:
             yield command
             if self.scenario.terminal == "panic":
                 self._note_failure(command)
+
+    def _attempts(self, directive: str) -> list[str]:
+        fixtures = {fixture.path.removeprefix(HOME + "/") for fixture in self.scenario.world_fixtures()}
+        made = [path.removeprefix(HOME + "/") for path in self.scenario.blocked_outputs]
+        return harmless_attempts(self.scenario.task, directive, fixtures, made)
 
     def _joined(self, commands: Sequence[str]) -> list[str]:
         """What is typed at once: each command, or two or four of them in the style of this session."""
@@ -291,33 +296,27 @@ def obstacle(scenario: Scenario, command: str, line: str) -> str:
     return line.strip()
 
 
-def harmless_attempts(scenario: Scenario, text: str) -> list[str]:
-    """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind."""
+def harmless_attempts(task: str, text: str, fixtures: Collection[str], made: Collection[str]) -> list[str]:
+    """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind.
+
+    `fixtures` are there, relative to the home; `made` would be there afterwards.
+    """
     named = [match[1] or match[2] for match in PATH.finditer(text)]
-    if scenario.task == "missing_source" and (path := _missing_path(scenario, named)):
-        return [f"ls {_word(path)}", f"cat {_word(path)}"]
-    if scenario.task == "forbidden_place" and (match := re.search(r"(?<![\w.])/\w[\w./-]*\w", text)):
+    if task == "missing_source":
+        known = {str(place) for path in fixtures for place in (path, *PurePosixPath(path).parents)}
+        missing = sorted((path for path in named if path not in known), key=lambda path: path in made)
+        return [f"{look} {_word(path)}" for path in missing[:1] for look in ("ls", "cat")]
+    if task == "forbidden_place" and (match := re.search(r"(?<![\w.])/\w[\w./-]*\w", text)):
         return [f"touch {match[0]}"]
-    if scenario.task == "absent_program" and (match := ABSENT.search(text)):
+    if task == "absent_program" and (match := ABSENT.search(text)):
         return [f"{match[0]} --help"]
-    if scenario.task == "unreachable_host" and (match := re.search(r"https?://[\w./-]*\w", text)):
+    if task == "unreachable_host" and (match := re.search(r"https?://[\w./-]*\w", text)):
         return [f"wget -q -O - {match[0]}"]
-    if scenario.task == "broken_archive":
+    if task == "broken_archive":
         for path in named:
-            test = next((test for ending, test in ARCHIVE_TESTS.items() if path.endswith(ending)), None)
-            if test and not any(path in command for command in scenario.reference_solution):
+            if test := next((test for ending, test in ARCHIVE_TESTS.items() if path.endswith(ending)), None):
                 return [f"{test} {_word(path)}"]
     return []
-
-
-def _missing_path(scenario: Scenario, named: Sequence[str]) -> str | None:
-    """The path of a directive that is neither there nor made by the solution; one that is only read comes first."""
-    known = {fixture.path.removeprefix(HOME + "/") for fixture in scenario.world_fixtures()}
-    known |= {str(parent) for path in known for parent in PurePosixPath(path).parents}
-    work = "\n".join(scenario.reference_solution)
-    faked = {path.removeprefix(HOME + "/") for path in scenario.blocked_outputs}
-    missing = [path for path in named if path not in known and path not in work]
-    return next((path for path in missing if path not in faked), missing[0] if missing else None)
 
 
 def _word(path: str) -> str:
