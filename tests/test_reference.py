@@ -1,0 +1,41 @@
+"""The reference operator knows which commands belong to which directive, and how to try what cannot be done."""
+
+import random
+
+import pytest
+from hand_scenarios import hand
+
+import templates
+from reference import harmless_attempts, parts_of
+from schema import HOME
+from taxonomy import ARCHETYPES
+from templates.world import Names
+
+
+@pytest.mark.parametrize("task", ARCHETYPES)
+def test_the_commands_of_each_directive_are_told_apart(task: str) -> None:
+    for seed in range(12):
+        units = templates.units(task, Names(random.Random(f"{task}/{seed}"), awkward=seed % 3 == 0), 2 + seed % 2)
+        scenario = hand().model_copy(
+            update={
+                "directives": [unit.directive for unit in units],
+                "reference_solution": [command for unit in units for command in unit.solution],
+                "terminal": ARCHETYPES[task].terminal,
+            }
+        )
+        assert parts_of(scenario) == [unit.solution for unit in units]
+
+
+@pytest.mark.parametrize("task", [name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"])
+def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str) -> None:
+    for seed in range(40):
+        unit = random.Random(seed).choice(templates.SHAPES[task])(Names(random.Random(seed), awkward=seed % 3 == 0))
+        fixtures, made = (
+            {path.removeprefix(HOME + "/") for path in paths}
+            for paths in ((fixture.path for fixture in unit.fixtures), unit.blocked_outputs)
+        )
+        attempts = harmless_attempts(task, unit.directive, fixtures, made)
+        assert attempts, unit.directive
+        for attempt in attempts:
+            named = attempt.split()[0] if task == "absent_program" else attempt.split(" ", 1)[1]
+            assert named.split()[-1].strip("'").removeprefix("./") in unit.directive, (attempt, unit.directive)
