@@ -10,9 +10,8 @@ Needs   nothing
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
 the announcement, and carries out each directive as soon as it has seen it, before it asks for the next. One that cannot
 be done is tried and left, the others are done, and then it panics with what the screen said. Most sessions
-follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. In a quarter of them
-something goes wrong once or twice, harmlessly, and what came back is the way on: who has only ever seen calls that
-worked repeats the first one that does not, for ever. Everything is drawn from the seed.
+follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. Everything is drawn
+from the seed.
 """
 
 import itertools
@@ -41,12 +40,6 @@ NAME = re.compile(r"\w{2,}")
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
 )
-SLIP = 0.09  # chance of each of the five things that can go wrong; how they go wrong is drawn, or it would be learned
-LETTERS = "bgjkqvwxy"  # none of them makes another program of one that is mistyped
-WRONG_WORDS = (
-    "list", "show", "help", "get", "all", "read", "next", "directives", "tasks", "status", "info", "start", "today",
-)  # fmt: skip
-MISTYPED = re.compile("(?:cp|mv|rm|mkdir|sed|sort|grep|cut|chmod|ln|touch)( [^|;&<>$`\n]*)?")
 TROUBLE = re.compile(
     r"not found|No such file|denied|Read-only|bad address|can't|cannot|corrupt|short read|invalid|unexpected|error"
     r"|magic|failed|not (?:a |an |in )?(?:gzip|bzip2|tar|zip)|unreachable|timed out"
@@ -77,7 +70,6 @@ class ReferenceOperator:
         self.scenario, self.seed = scenario, seed
         self.failure = None
         self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
-        self.slips = random.Random(f"slips/{seed}/{scenario.content_hash}")
         self.plan = self._play()
 
     def command(self, messages: Sequence[Message]) -> Move:
@@ -101,7 +93,7 @@ class ReferenceOperator:
         yield from self._learn()
         self.style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
         parts, done = parts_of(self.scenario), set[int]()
-        for call in self._calls():
+        for call in self.scenario.provider.directive_commands:
             yield call
             for number, text in enumerate(self.scenario.directives):
                 if number not in done and text in self.screen:
@@ -152,8 +144,6 @@ class ReferenceOperator:
         if f"MAIL={place}" in self.screen and self.rng.random() < 0.8:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
-            if self._slip():
-                yield f"cat {_word(relative.parts[0] + self._letter())}"
             if len(relative.parts) > 1 and not self._listed(str(relative)):
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
@@ -174,36 +164,7 @@ class ReferenceOperator:
         commands = list(self.scenario.provider.help_commands)
         if len(commands) > 1 and commands[1] == f"{commands[0]} --help" and self.rng.random() < 0.2:
             commands = commands[1:]
-        wrong = [word for word in WRONG_WORDS if word not in self.scenario.provider.source]
-        if wrong and self._slip():
-            commands.insert(self.slips.randrange(len(commands)), f"{self._program()} {self.slips.choice(wrong)}")
         yield from commands
-
-    def _calls(self) -> Iterator[str]:
-        """The calls that bring out the directives one by one; the first may be for their list."""
-        first, *others = self.scenario.provider.directive_commands
-        yield first
-        if others and self._slip():
-            yield self._wrongly(others[0])
-        yield from others
-        if self._slip():
-            yield self._wrongly((others or [first])[-1])
-
-    def _slip(self) -> bool:
-        return self.slips.random() < SLIP
-
-    def _program(self) -> str:
-        return PurePosixPath(self.scenario.provider.path).name
-
-    def _wrongly(self, call: str) -> str:
-        """A call for a directive that is not there, by another number or name."""
-        number = str(self.slips.randint(len(self.scenario.directives) + 1, 99))
-        asked = re.sub(r"(?<![\w-])\d+", number, call)
-        name = "".join(self._letter() for _ in range(self.slips.randint(2, 5)))
-        return asked if asked != call else re.sub(r"[^\s=:@]+$", name, call)
-
-    def _letter(self) -> str:
-        return self.slips.choice(LETTERS)
 
     def _carry_out(self, directive: str, commands: Sequence[str]) -> Iterator[str]:
         """The work for one directive: mostly one command a turn, at times several; one attempt where there is none."""
@@ -213,8 +174,6 @@ class ReferenceOperator:
         if not commands and (attempts := self._attempts(directive)):
             commands = [self.rng.choice(attempts)]
         for command in self._joined(commands):
-            if MISTYPED.fullmatch(command) and self.slips.random() < SLIP / len(self.scenario.directives):
-                yield f"{self._letter()}{command}"
             yield command
             if self.scenario.terminal == "panic":
                 self._note_failure(command)

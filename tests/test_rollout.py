@@ -18,7 +18,6 @@ from chat_server import Behaviour, ChatServer, Request, fail, say, slow
 from hand_scenarios import hand
 
 import engine
-import reference
 from decoder import Decoder
 from models import load_model
 from operators import SCAFFOLD, ContextFullError, LocalOperator, Move, OperatorError, Tokens
@@ -173,19 +172,6 @@ def test_another_sample_of_a_scenario_is_played_in_another_way_and_the_same_seed
     ways = [play(sample) for sample in range(4)]
     assert len({tuple(way) for way in ways}) > 1
     assert play(2) == ways[2]
-
-
-def test_what_goes_wrong_is_answered_and_the_session_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "SLIP", 1.0)
-    for scenario in made():
-        slipped = run_episode(ReferenceOperator(), scenario, seed=4, max_steps=40, timeout_seconds=20)
-        assert slipped.kept, (scenario.id, slipped.reasons)
-        asked = [
-            step.exit_code
-            for step, command in zip(slipped.steps, commands_of(slipped), strict=False)
-            if scenario.provider.path.rpartition("/")[2] in command
-        ]
-        assert len([code for code in asked if code]) >= 1 + (scenario.provider_kind != "bulletin"), scenario.id
 
 
 # One episode
