@@ -14,7 +14,6 @@ follow a few plain routines; the rest looks elsewhere first, looks at results, o
 from the seed.
 """
 
-import itertools
 import random
 import re
 import shlex
@@ -220,19 +219,31 @@ class ReferenceOperator:
 def parts_of(scenario: Scenario) -> list[list[str]]:
     """The commands of the reference solution that belong to each directive, in order; none to one that is blocked.
 
-    A scenario does not say; a command belongs where the words are that it shares with one directive alone.
+    A scenario does not say; a command belongs where the words are that it shares with one directive alone. Words of
+    the world's paths count three times: `sort` and `for` are words, too.
     """
-    commands, count = scenario.reference_solution, len(scenario.directives)
+    paths = set(NAME.findall(" ".join(fixture.path for fixture in scenario.fixtures)))
+    commands = scenario.reference_solution
     words = [set(NAME.findall(text)) for text in scenario.directives]
-    own = [here.difference(*words[:index], *words[index + 1 :]) for index, here in enumerate(words)]
-
-    def fit(parts: list[list[str]]) -> tuple[int, int]:
-        shared = sum(len(own[index] & set(NAME.findall(one))) for index, part in enumerate(parts) for one in part)
-        return shared, -abs(parts.count([]) - (scenario.terminal == "panic"))
-
-    cuts = itertools.combinations_with_replacement(range(len(commands) + 1), count - 1)
-    edges = ([0, *cut, len(commands)] for cut in cuts)
-    return max(([commands[a:b] for a, b in itertools.pairwise(edge)] for edge in edges), key=fit)
+    ways: dict[tuple[int, int], tuple[int, list[list[str]]]] = {(0, 0): (0, [])}
+    for index, here in enumerate(words):  # (commands given out, directives without) -> the best (words shared, parts)
+        own = here.difference(*words[:index], *words[index + 1 :])
+        met = [own.intersection(NAME.findall(command)) for command in commands]
+        shared = [len(names) + 2 * len(names & paths) for names in met]
+        longer: dict[tuple[int, int], tuple[int, list[list[str]]]] = {}
+        for (start, without), (total, parts) in ways.items():
+            for end in range(start, len(commands) + 1):
+                place = (end, without + (start == end))
+                way = (total + sum(shared[start:end]), [*parts, commands[start:end]])
+                longer[place] = max(longer.get(place, way), way)
+        ways = longer
+    blocked = scenario.terminal == "panic"
+    ends = [
+        (total, -abs(without - blocked), parts)
+        for (end, without), (total, parts) in ways.items()
+        if end == len(commands)
+    ]
+    return max(ends)[2]
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:

@@ -20,6 +20,7 @@ def test_the_commands_of_each_directive_are_told_apart(task: str) -> None:
             update={
                 "directives": [unit.directive for unit in units],
                 "reference_solution": [command for unit in units for command in unit.solution],
+                "fixtures": [fixture for unit in units for fixture in unit.fixtures],
                 "terminal": ARCHETYPES[task].terminal,
             }
         )
