@@ -230,7 +230,7 @@ def relay(path: Path) -> Iterator[None]:
 def test_an_engine_that_dies_voids_the_attempt_and_refuses_nothing(three: Path, tmp_path: Path) -> None:
     out, path = tmp_path / "scenarios", tmp_path / "s"
     with relay(path):
-        process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "2", DOCKER_HOST=f"unix://{path}")
+        process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "1", DOCKER_HOST=f"unix://{path}")
         wait_for(out, "*-*.json", process)
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 1, stderr
