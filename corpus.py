@@ -231,11 +231,8 @@ def joined(commands: list[str], rng: random.Random) -> list[str]:
 
 def attempt(job: "Job", rng: random.Random) -> list[Step]:
     """A harmless try at work that cannot be done, and how it fails."""
-    fixtures, made = (
-        {path.removeprefix(HOME + "/") for path in paths}
-        for paths in ((entry.path for entry in job.unit.fixtures), job.unit.blocked_outputs)
-    )
-    tried = harmless_attempts(job.archetype, job.unit.instruction, fixtures, made)
+    fixtures = [entry.path for entry in job.unit.fixtures]
+    tried = harmless_attempts(job.archetype, job.unit.instruction, fixtures, job.unit.blocked_outputs)
     return [Step(command, refusal(command, rng)) for command in rng.sample(tried, min(1, len(tried)))]
 
 

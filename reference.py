@@ -17,7 +17,7 @@ from the seed.
 import random
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from operators import Move, Tokens
@@ -178,9 +178,8 @@ class ReferenceOperator:
                 self._note_failure(command)
 
     def _attempts(self, directive: str) -> list[str]:
-        fixtures = {fixture.path.removeprefix(HOME + "/") for fixture in self.scenario.world_fixtures()}
-        made = [path.removeprefix(HOME + "/") for path in self.scenario.blocked_outputs]
-        return harmless_attempts(self.scenario.task, directive, fixtures, made)
+        fixtures = [fixture.path for fixture in self.scenario.world_fixtures()]
+        return harmless_attempts(self.scenario.task, directive, fixtures, self.scenario.blocked_outputs)
 
     def _joined(self, commands: Sequence[str]) -> list[str]:
         """What is typed at once: each command, or two or four of them in the style of this session."""
@@ -266,15 +265,16 @@ def obstacle(scenario: Scenario, command: str, line: str) -> str:
     return line.strip()
 
 
-def harmless_attempts(task: str, text: str, fixtures: Collection[str], made: Collection[str]) -> list[str]:
+def harmless_attempts(task: str, text: str, fixtures: Iterable[str], made: Iterable[str]) -> list[str]:
     """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind.
 
-    `fixtures` are there, relative to the home; `made` would be there afterwards.
+    The paths of `fixtures` are there, those of `made` would be there afterwards.
     """
     named = [match[1] or match[2] for match in PATH.finditer(text)]
     if task == "missing_source":
-        known = {str(place) for path in fixtures for place in (path, *PurePosixPath(path).parents)}
-        missing = sorted((path for path in named if path not in known), key=lambda path: path in made)
+        there, later = ({path.removeprefix(HOME + "/") for path in paths} for paths in (fixtures, made))
+        known = {str(place) for path in there for place in (path, *PurePosixPath(path).parents)}
+        missing = sorted((path for path in named if path not in known), key=lambda path: path in later)
         return [f"{look} {_word(path)}" for path in missing[:1] for look in ("ls", "cat")]
     if task == "forbidden_place" and (match := re.search(r"(?<![\w.])/\w[\w./-]*\w", text)):
         return [f"touch {match[0]}"]

@@ -7,7 +7,7 @@ from hand_scenarios import hand
 
 import templates
 from reference import harmless_attempts, parts_of
-from schema import HOME
+from schema import HOME, Fixture
 from taxonomy import ARCHETYPES
 from templates.world import Names
 
@@ -27,15 +27,30 @@ def test_the_commands_of_each_directive_are_told_apart(task: str) -> None:
         assert parts_of(scenario) == [unit.solution for unit in units]
 
 
+def test_names_of_the_world_say_more_than_words_of_the_shell() -> None:
+    work = [
+        ["cat moon/*.list | sort -u > olive.txt"],
+        ["sort -u apron.list > apron.list.new", "mv apron.list.new apron.list"],
+    ]
+    scenario = hand().model_copy(
+        update={
+            "directives": [
+                "Collect every different line of the .list files in moon, sort them, and write them to olive.txt.",
+                "The file apron.list must end up ordered, every line once, under the same name.",
+            ],
+            "reference_solution": [command for part in work for command in part],
+            "fixtures": [Fixture(path=f"{HOME}/{name}", text="a\n") for name in ("moon/x.list", "apron.list")],
+        }
+    )
+    assert parts_of(scenario) == work
+
+
 @pytest.mark.parametrize("task", [name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"])
 def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str) -> None:
     for seed in range(40):
         unit = random.Random(seed).choice(templates.SHAPES[task])(Names(random.Random(seed), awkward=seed % 3 == 0))
-        fixtures, made = (
-            {path.removeprefix(HOME + "/") for path in paths}
-            for paths in ((fixture.path for fixture in unit.fixtures), unit.blocked_outputs)
-        )
-        attempts = harmless_attempts(task, unit.directive, fixtures, made)
+        fixtures = [fixture.path for fixture in unit.fixtures]
+        attempts = harmless_attempts(task, unit.directive, fixtures, unit.blocked_outputs)
         assert attempts, unit.directive
         for attempt in attempts:
             named = attempt.split()[0] if task == "absent_program" else attempt.split(" ", 1)[1]
