@@ -8,10 +8,10 @@ Writes  nothing
 Needs   nothing
 
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
-the announcement, and carries out each directive as soon as it has seen it, before it asks for the next. One that cannot
-be done is tried and left, the others are done, and then it panics with what the screen said. Most sessions
-follow a few plain routines; the rest looks elsewhere first, looks at results, or joins commands. Everything is drawn
-from the seed.
+the announcement, and carries out each directive as soon as it has seen it, before it asks for the next. Numbers it asks
+until there are no more: what ends its session is then on the screen. One that cannot be done is tried and left, the
+others are done, and then it panics with what the screen said. Most sessions follow a few plain routines; the rest looks
+elsewhere first, looks at results, or joins commands. Everything is drawn from the seed.
 """
 
 import random
@@ -98,6 +98,7 @@ class ReferenceOperator:
                 if number not in done and text in self.screen:
                     done.add(number)
                     yield from self._carry_out(text, parts[number])
+        yield from one_more(self.scenario)
         if missing := len(parts) - len(done):
             yield f"panic {missing} of the directives cannot be read"
         if self.scenario.terminal == "panic":
@@ -243,6 +244,14 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
         if end == len(commands)
     ]
     return max(ends)[2]
+
+
+def one_more(scenario: Scenario) -> list[str]:
+    """The call for the number after the last, where directives have numbers; whoever asks it need not have counted."""
+    last = len(scenario.directives)
+    call = scenario.provider.directive_commands[-1]
+    beyond = re.sub(rf"(?<![\w.-]){last}(?![\w.-])", str(last + 1), call, count=1)
+    return [beyond] if beyond != call else []
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:

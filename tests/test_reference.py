@@ -6,7 +6,7 @@ import pytest
 from hand_scenarios import hand
 
 import templates
-from reference import harmless_attempts, parts_of
+from reference import harmless_attempts, one_more, parts_of
 from schema import HOME, Fixture
 from taxonomy import ARCHETYPES
 from templates.world import Names
@@ -55,3 +55,18 @@ def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str)
         for attempt in attempts:
             named = attempt.split()[0] if task == "absent_program" else attempt.split(" ", 1)[1]
             assert named.split()[-1].strip("'").removeprefix("./") in unit.directive, (attempt, unit.directive)
+
+
+@pytest.mark.parametrize(
+    ("calls", "directives", "asked"),
+    [
+        (["duty list", "duty show 1", "duty show 2"], 2, ["duty show 3"]),
+        (["echo 1 | duty-9 get"], 1, ["echo 2 | duty-9 get"]),
+        (["duty part=1", "duty part=2", "duty part=3"], 3, ["duty part=4"]),
+        (["duty all"], 2, []),
+        (["duty names", "duty on moon", "duty on reef"], 2, []),
+    ],
+)
+def test_numbers_are_asked_until_there_are_no_more(calls: list[str], directives: int, asked: list[str]) -> None:
+    provider = hand().provider.model_copy(update={"directive_commands": calls})
+    assert one_more(hand().model_copy(update={"provider": provider, "directives": ["x"] * directives})) == asked
