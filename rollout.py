@@ -48,6 +48,7 @@ def main(
     adapter: Path | None,
     render: str | None,
     samples: int,
+    panic_samples: int | None,
     max_steps: int,
     max_new_tokens: int,
     timeout_seconds: float,
@@ -62,17 +63,18 @@ def main(
     redo: bool,
 ) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
-    if min(samples, max_steps, max_new_tokens, workers, 1 if limit is None else limit) < 1 or timeout_seconds <= 0:
-        raise BadInputError(
-            "--samples, --max-steps, --max-new-tokens, --timeout-seconds, --workers, --limit: at least 1"
-        )
+    panic_samples = samples if panic_samples is None else panic_samples
+    counted = (samples, panic_samples, max_steps, max_new_tokens, workers, 1 if limit is None else limit)
+    if min(counted) < 1 or timeout_seconds <= 0:
+        names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --timeout-seconds, --workers, --limit"
+        raise BadInputError(f"{names}: at least 1")
     if operator == "local":
         if base is None:
             raise BadInputError("--operator local needs --base, the model that operates")
         if adapter is not None and render is not None:
             raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
         fetch(base, adapter)
-        if samples > 1 and not temperature:
+        if max(samples, panic_samples) > 1 and not temperature:
             print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
     elif base is not None or adapter is not None:
         raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
@@ -88,6 +90,7 @@ def main(
         "adapter": adapter_hash(adapter) if adapter else None,
         "render": render,
         "samples": samples,
+        "panic_samples": panic_samples,
         "max_steps": max_steps,
         "max_new_tokens": max_new_tokens,
         "timeout_seconds": timeout_seconds,
@@ -99,8 +102,9 @@ def main(
         "workers": workers,
     }
     manifest = stage.begin(out, stage="rollout", flags=flags, inputs=[scenarios], image_digest=image, redo=redo)
-    done = {job_id(job): found for job in jobs(records, samples) if (found := finished(out, job))}
-    todo = [job for job in jobs(records, samples) if job_id(job) not in done]
+    planned = jobs(records, samples, panic_samples)
+    done = {job_id(job): found for job in planned if (found := finished(out, job))}
+    todo = [job for job in planned if job_id(job) not in done]
     resumed = len(done)
     if todo:
         cancelled = threading.Event()
@@ -118,17 +122,22 @@ def main(
             )
 
         done |= play_all(play, todo, out, workers, cancelled)
-    total = len(records) * samples
-    summary = summarise(list(done.values()), total) | {"resumed": resumed}
-    if len(done) == total:
+    summary = summarise(list(done.values()), len(planned)) | {"resumed": resumed}
+    if len(done) == len(planned):
         stage.finish(out, manifest, ids=done, counts=summary)
     stage.report({"out": str(out), "scenarios": len(records), "samples": samples, **summary})
     return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
 
 
-def jobs(records: Sequence[Scenario], samples: int) -> list[Job]:
+def jobs(records: Sequence[Scenario], samples: int, panic_samples: int) -> list[Job]:
     """Every (scenario, sample), samples outermost: a run that is stopped has seen as many scenarios as it could."""
-    return [(scenario, sample) for sample in range(samples) for scenario in records]
+    wanted = {"exit": samples, "panic": panic_samples}
+    return [
+        (record, sample)
+        for sample in range(max(wanted.values()))
+        for record in records
+        if sample < wanted[record.terminal]
+    ]
 
 
 def job_id(job: Job) -> str:
@@ -399,6 +408,13 @@ def parser() -> argparse.ArgumentParser:
     add("--adapter", type=Path, default=None, help="local: adapter directory of sft.py (default none)")
     add("--render", choices=("markers", "chat"), default=None, help="local without adapter: wire (default markers)")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
+    add(
+        "--panic-samples",
+        type=int,
+        default=None,
+        help="rollouts per scenario that panic ends rightly: they are few, and what is seldom is not learned (default "
+        "--samples)",
+    )
     add("--max-steps", type=int, default=30, help="operator turns per rollout (default 30)")
     add("--max-new-tokens", type=int, default=512, help="tokens per command (default 512)")
     add("--timeout-seconds", type=float, default=30.0, help="seconds per command and for the checker (default 30)")

@@ -26,7 +26,7 @@ from schema import SCHEMA_VERSION, BadInputError, read_json, sha256, write_json
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-MAY_GROW = frozenset({"n", "samples", "limit", "workers", "epochs"})
+MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epochs"})
 
 
 def command_line(doc: str | None) -> argparse.ArgumentParser:

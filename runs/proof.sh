@@ -28,9 +28,10 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
 # Let the reference operator play the scenarios of $2 and train the adapter $1 on that.
 train() {
-  step python rollout.py --operator reference --scenarios "$2" --samples "${SAMPLES:-1}" --workers 4 --out "$3"
+  step python rollout.py --operator reference --scenarios "$2" --samples "${SAMPLES:-1}" --panic-samples 3 \
+    --workers 4 --out "$3"
   step python sft.py --data "$3" --base base --holdout "$here/archetypes/holdout" --out "$1" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-3}" --batch 1 --accum 1 \
+    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 1 --accum 1 \
     --seed "$draw"
 }
 
@@ -43,7 +44,7 @@ evaluate() {
   runs+=("$run")
 }
 
-step python generate.py --author template --n "${N:-1200}" --seed 2 --workers 8 --out "$OUT/scenarios"
+step python generate.py --author template --n "${N:-2000}" --seed 2 --workers 8 --out "$OUT/scenarios"
 
 [ $# -gt 0 ] || set -- 1 2 3
 first=$1 runs=()

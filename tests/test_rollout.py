@@ -311,6 +311,14 @@ def test_the_script_resumes_and_grows(few: Path, tmp_path: Path) -> None:
     assert "--seed was 0, is 1" in message
 
 
+def test_more_is_played_of_what_panic_ends(tmp_path: Path) -> None:
+    scenarios = [record for record in made() if record.task in ("sort_unique", "absent_program")]
+    flags = ["--operator", "reference", "--panic-samples", "3"]
+    code, summary, _ = script(write_scenarios(tmp_path / "in", scenarios), tmp_path / "out", *flags)
+    assert code == 0
+    assert summary["outcomes"] == {"exit": 1, "panic": 3}
+
+
 def endpoint_environment(server: ChatServer) -> dict[str, str]:
     return {"SEKFT_OP_MODEL": "test", "SEKFT_OP_URL": server.url, "SEKFT_OP_KEY": "k"}
 
