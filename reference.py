@@ -8,10 +8,10 @@ Writes  nothing
 Needs   nothing
 
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
-the announcement, and carries out each directive as soon as it has seen it, before it asks for the next. Numbers it asks
-until there are no more: what ends its session is then on the screen. One that cannot be done is tried and left, the
-others are done, and then it panics with what the screen said. Most sessions follow a few plain routines; the rest looks
-elsewhere first, looks at results, or joins commands. Everything is drawn from the seed.
+the announcement, and carries out each directive as soon as it has seen it, before it asks for the next, until there are
+no more: what ends its session is then on the screen. One that cannot be done is tried and left, the others are done,
+and then it panics with what the screen said. Most sessions follow a few plain routines; the rest looks elsewhere first,
+looks at results, or joins commands. Everything is drawn from the seed.
 """
 
 import random
@@ -91,21 +91,24 @@ class ReferenceOperator:
             yield "panic nothing here says what is wanted"
         yield from self._learn()
         self.style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
-        parts, done = parts_of(self.scenario), set[int]()
-        for call in self.scenario.provider.directive_commands:
-            yield call
-            for number, text in enumerate(self.scenario.directives):
-                if number not in done and text in self.screen:
-                    done.add(number)
-                    yield from self._carry_out(text, parts[number])
-        yield from one_more(self.scenario)
-        if missing := len(parts) - len(done):
-            yield f"panic {missing} of the directives cannot be read"
+        parts = dict(enumerate(parts_of(self.scenario)))
+        for call in one_at_a_time(self.scenario):
+            yield from self._ask(call, parts)
+        for call in self.scenario.provider.directive_commands if parts else []:  # a program that answers otherwise
+            yield from self._ask(call, parts)
+        if parts:
+            yield f"panic {len(parts)} of the directives cannot be read"
         if self.scenario.terminal == "panic":
             yield from self._give_up()
         else:
             yield from self._look_after()
             yield self._some({"exit": 0.85, "exit 0": 0.15})
+
+    def _ask(self, call: str, parts: dict[int, list[str]]) -> Iterator[str]:
+        """Ask for directives, and carry out what has come of them; what is done leaves `parts`."""
+        yield call
+        for number in [number for number in parts if self.scenario.directives[number] in self.screen]:
+            yield from self._carry_out(self.scenario.directives[number], parts.pop(number))
 
     def _some(self, weights: dict[str, float]) -> str:
         return self.rng.choices(list(weights), list(weights.values()))[0]
@@ -246,12 +249,18 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
     return max(ends)[2]
 
 
-def one_more(scenario: Scenario) -> list[str]:
-    """The call for the number after the last, where directives have numbers; whoever asks it need not have counted."""
-    last = len(scenario.directives)
-    call = scenario.provider.directive_commands[-1]
-    beyond = re.sub(rf"(?<![\w.-]){last}(?![\w.-])", str(last + 1), call, count=1)
-    return [beyond] if beyond != call else []
+def one_at_a_time(scenario: Scenario) -> list[str]:
+    """The calls that bring out the directives one after another, and one more, which finds that there are no more.
+
+    Numbers are counted up; of what is printed all at once the next line is taken, and of a list of names the next name.
+    """
+    calls, count = scenario.provider.directive_commands, len(scenario.directives)
+    if scenario.provider_kind == "bulletin":
+        return [f"{calls[0]} | sed -n {line}p" for line in range(1, count + 2)]
+    if scenario.provider_kind == "topics":
+        reader = calls[-1].rsplit(" ", 1)[0]
+        return [calls[0], *(f"{reader} $({calls[0]} | awk '{{print ${word}}}')" for word in range(1, count + 2))]
+    return [*calls, re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)]
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hand_scenarios import hand
 
 import templates
-from reference import harmless_attempts, one_more, parts_of
+from reference import harmless_attempts, one_at_a_time, parts_of
 from schema import HOME, Fixture
 from taxonomy import ARCHETYPES
 from templates.world import Names
@@ -58,15 +58,22 @@ def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str)
 
 
 @pytest.mark.parametrize(
-    ("calls", "directives", "asked"),
+    ("kind", "calls", "asked"),
     [
-        (["duty list", "duty show 1", "duty show 2"], 2, ["duty show 3"]),
-        (["echo 1 | duty-9 get"], 1, ["echo 2 | duty-9 get"]),
-        (["duty part=1", "duty part=2", "duty part=3"], 3, ["duty part=4"]),
-        (["duty all"], 2, []),
-        (["duty names", "duty on moon", "duty on reef"], 2, []),
+        ("subcommand", ["duty list", "duty 1", "duty 2"], ["duty list", "duty 1", "duty 2", "duty 3"]),
+        ("piped", ["echo 1 | duty-2 get", "echo 2 | duty-2 get"], [f"echo {n} | duty-2 get" for n in (1, 2, 3)]),
+        ("keyvalue", ["duty part=1", "duty part=2"], ["duty part=1", "duty part=2", "duty part=3"]),
+        ("bulletin", ["duty all"], [f"duty all | sed -n {n}p" for n in (1, 2, 3)]),
+        (
+            "topics",
+            ["duty names", "duty on moon", "duty on reef"],
+            ["duty names", *(f"duty on $(duty names | awk '{{print ${n}}}')" for n in (1, 2, 3))],
+        ),
     ],
-)
-def test_numbers_are_asked_until_there_are_no_more(calls: list[str], directives: int, asked: list[str]) -> None:
+)  # fmt: skip
+def test_directives_are_asked_one_at_a_time_until_there_are_no_more(
+    kind: str, calls: list[str], asked: list[str]
+) -> None:
     provider = hand().provider.model_copy(update={"directive_commands": calls})
-    assert one_more(hand().model_copy(update={"provider": provider, "directives": ["x"] * directives})) == asked
+    changed = {"provider_kind": kind, "provider": provider, "directives": ["x", "y"]}
+    assert one_at_a_time(hand().model_copy(update=changed)) == asked
