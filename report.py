@@ -401,8 +401,12 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     logs = {Path(reports[run]["adapter"]): log for run, (_, log) in runs.items()}
     for label, adapter in labelled(list(logs)).items():
         log = logs[adapter]
-        left.plot([row["step"] for row in log], [row["loss"] for row in log], lw=1, label=label)
-    left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log", title="training loss")
+        size = max(1, len(log) // 100)  # single sessions scatter over two orders of magnitude
+        blocks = [log[start : start + size] for start in range(0, len(log), size)]
+        losses = [sum(row["loss"] for row in block) / len(block) for block in blocks]
+        left.plot([block[-1]["step"] for block in blocks], losses, lw=1, label=label)
+    left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log")
+    left.set_title("training loss, means over a hundredth of the run")
     left.legend(fontsize="small")
     by_data = len(set(gathered(amount for amount, _ in runs.values()).values())) > 1
     found = {run: amount if by_data else log[-1]["step"] for run, (amount, log) in runs.items()}
@@ -423,7 +427,8 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
                     right.plot(x, entry["rate"], marker, color=f"C{shift}", ms=4)
             xs = sorted(points)
             label = f"{name}, held out by {split}"
-            right.plot(xs, [sum(points[x]) / len(points[x]) for x in xs], line, color=f"C{shift}", lw=1, label=label)
+            means = [sum(points[x]) / len(points[x]) for x in xs]
+            right.plot(xs, means, line, marker=marker, mfc="none", ms=5, color=f"C{shift}", lw=1, label=label)
     right.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
     right.set_title("held-out episodes, 95 % intervals")
     figure.legend(*right.get_legend_handles_labels(), loc="outside right center", fontsize="small")

@@ -25,12 +25,12 @@ declare -A changed=(
   [lr-3e-3]="--lr 3e-3"
   [attention]="--lora-targets q_proj,k_proj,v_proj,o_proj"
   [accum-8]="--accum 8"
-  [epochs-9]="--epochs 9"
+  [epochs-6]="--epochs 6"
   [chat]="--render chat"
   [own-kept]=""
   [own-all]="--include-not-kept"
 )
-[ $# -gt 0 ] || set -- reference rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-9 chat own-kept own-all
+[ $# -gt 0 ] || set -- reference rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-6 chat own-kept own-all
 runs=()
 for name in "$@"; do
   here=$OUT/$name data=$PROOF/trajectories-33
@@ -41,7 +41,7 @@ for name in "$@"; do
   fi
   # A flag that is given twice counts as it was given last.
   step python sft.py --data "$data" --base base --holdout "$PROOF/archetypes/holdout" --out "$here/adapter" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 3 --batch 1 --accum 1 --seed 1 \
+    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 \
     ${changed[$name]}
   step python eval.py --base base --adapter "$here/adapter" --scenarios "$PROOF/archetypes/holdout" --seed 1 \
     --n "${EPISODES:-60}" --max-steps 20 --max-new-tokens 80 --out "$here/eval"

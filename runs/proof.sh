@@ -47,7 +47,7 @@ evaluate() {
 step python generate.py --author template --n "${N:-2000}" --seed 2 --workers 8 --out "$OUT/scenarios"
 
 [ $# -gt 0 ] || set -- 1 2 3
-first=$1 runs=()
+runs=()
 declare -A refuse=([archetypes]=--refuse)
 for draw in "$@"; do
   here=$OUT/draw-$draw
@@ -62,7 +62,7 @@ for draw in "$@"; do
       step python overlap.py --holdout "$here/$side/holdout" --data "$here/trajectories" --base base \
         --out "$run/overlap.json" ${refuse[$side]-}
   done
-  [ "$draw" = "$first" ] || continue
+  [ "$draw" = 1 ] || continue
   for percent in 10 33; do  # this many of the scenarios, drawn from each archetype alike
     part=$here/part-$percent
     step python split.py --scenarios "$here/scenarios/train" --by scenario --fraction "0.$percent" --seed "$draw" \
