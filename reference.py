@@ -260,7 +260,8 @@ def one_at_a_time(scenario: Scenario) -> list[str]:
     if scenario.provider_kind == "topics":
         reader = calls[-1].rsplit(" ", 1)[0]
         return [calls[0], *(f"{reader} $({calls[0]} | awk '{{print ${word}}}')" for word in range(1, count + 2))]
-    return [*calls, re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)]
+    beyond = re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)
+    return [*calls, beyond] if beyond != calls[-1] else calls
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:

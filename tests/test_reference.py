@@ -63,6 +63,7 @@ def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str)
         ("subcommand", ["duty list", "duty 1", "duty 2"], ["duty list", "duty 1", "duty 2", "duty 3"]),
         ("piped", ["echo 1 | duty-2 get", "echo 2 | duty-2 get"], [f"echo {n} | duty-2 get" for n in (1, 2, 3)]),
         ("keyvalue", ["duty part=1", "duty part=2"], ["duty part=1", "duty part=2", "duty part=3"]),
+        ("flags", ["duty --first", "duty --last"], ["duty --first", "duty --last"]),
         ("bulletin", ["duty all"], [f"duty all | sed -n {n}p" for n in (1, 2, 3)]),
         (
             "topics",
