@@ -6,11 +6,12 @@ Reads   the named files (schema.Scenario)
 Writes  nothing
 Needs   a Docker engine
 
-The checks of the text (text_gate.py) come first, then real containers in order of cost; the first gate that fails ends
-it and its reason is exact enough to repair the scenario by. A sandbox that breaks decides nothing: SandboxError comes
-through. The gate plays the solution through `session()` step by step, which is what a rollout does. The untouched
-world, each run of the solution and each state after a prefix of it is checked in a clean container of its own; the
-spoilt and faked worlds of a scenario share a fresh one, emptied of files and processes before each.
+The checks of the text (text_gate.py) come first, then real containers; the first gate that fails ends it and its reason
+is exact enough to repair the scenario by. A sandbox that breaks decides nothing: SandboxError comes through. The gate
+plays the solution through `session()` step by step, which is what a rollout does, each run in a container of its own.
+The first run is checked as a rollout is. What the others left, and every world that must fail (untouched, after a
+prefix of the solution, spoilt, faked), is checked in one fresh clean container, emptied of files and processes before
+each.
 """
 
 from collections import Counter
@@ -90,35 +91,37 @@ class _Trial:
         self.untouched = tree_of(self.fixtures)
 
     def run(self) -> None:
-        """Every gate, cheapest first."""
-        self.must_fail([("untouched", "the untouched world", self.untouched)])
-        snapshots, solved = self.play_reference()
+        """Every gate: what must pass, then what must fail."""
+        first, again = self.play_reference()
+        solved = first.tree
         check_announcement(self.scenario, changed_paths(self.untouched, solved))
-        for count, snapshot in enumerate(snapshots[:-1], 1):
+        failing: list[World] = [("untouched", "the untouched world", self.untouched)]
+        for count, snapshot in enumerate(first.snapshots, 1):
             last = self.scenario.reference_solution[count - 1]
-            what = f"the state after the first {count} commands (up to {last!r})"
-            self.must_fail([("prefixes", what, snapshot)])
-        self.findings["prefixes"] = len(snapshots) - 1
+            failing.append(("prefixes", f"the state after the first {count} commands (up to {last!r})", snapshot))
         spoilt = [("mutations", what, tree) for what, tree in mutations(self.untouched, solved)]
         if self.scenario.terminal == "panic":
             spoilt += [("fakes", what, tree) for what, tree in fakes(self.scenario, solved)]
-        self.must_fail([(name, f"the solved world with {what}", tree) for name, what, tree in spoilt], control=solved)
+        failing += [(name, f"the solved world with {what}", tree) for name, what, tree in spoilt]
+        self.check_laid([run.tree for run in again], failing)
+        self.findings["prefixes"] = len(first.snapshots)
         self.findings.update(Counter(name for name, _, _ in spoilt))
 
-    def must_fail(self, worlds: Sequence[World], *, control: list[TreeEntry] | None = None) -> None:
-        """The checker must say no to each world (gate, what it is, tree), all in one fresh clean container.
+    def check_laid(self, passing: Sequence[list[TreeEntry]], failing: Sequence[World]) -> None:
+        """The checker must say yes to each tree of `passing`, then no to each world, all in one fresh clean container.
 
-        The control goes first and must get a yes, or the others could fail for being laid anew.
+        Without a yes first, the others could fail for being laid anew.
         """
         self.stop_if_cancelled()
         self.findings["containers"] += 1
-        trees = [*([control] if control else []), *(tree for _, _, tree in worlds)]
+        trees = [*passing, *(tree for _, _, tree in failing)]
         found = verify_each(trees, self.scenario.checker, timeout_seconds=self.timeout_seconds)
-        if control and not (first := found.pop(0)).passed:
-            raise RejectedError(
-                "reference", f"the solved world passes where it was made but not when laid anew: {_short(first)}"
-            )
-        for (name, what, _), check in zip(worlds, found, strict=True):
+        for check in found[: len(passing)]:
+            if not check.passed:
+                raise RejectedError(
+                    "reference", f"the solved world passes where it was made but not when laid anew: {_short(check)}"
+                )
+        for (name, what, _), check in zip(failing, found[len(passing) :], strict=True):
             if check.passed is None:
                 raise RejectedError(name, f"the checker crashed or timed out on {what}: {_short(check)}")
             if check.passed:
@@ -128,26 +131,26 @@ class _Trial:
         if self.cancelled():
             raise KeyboardInterrupt
 
-    def play_reference(self) -> tuple[list[list[TreeEntry]], list[TreeEntry]]:
-        """Solve it `RUNS` times; returns the snapshots after each command of the first run and the solved tree.
+    def play_reference(self) -> tuple["_Run", list["_Run"]]:
+        """Solve it `RUNS` times, each alike; returns the first run and the others.
 
         The first run discovers before it solves, as a rollout does: bare call, help, directives.
         """
         first = self.play(discover=True)
-        for number in range(2, RUNS + 1):
-            again = self.play(discover=False)
+        runs = [self.play(discover=False) for _ in range(1, RUNS)]
+        for number, again in enumerate(runs, 2):
             if difference := _difference(first, again):
                 raise RejectedError(
                     "reference",
                     f"run {number} of the solution differs from run 1, which called the provider first: {difference}",
                 )
         self.findings["runs"] = RUNS
-        return first.snapshots, first.tree
+        return first, runs
 
     def play(self, *, discover: bool) -> "_Run":
-        """One run in a session of its own, checked by the session's own verification."""
+        """One run in a session of its own; the one that discovers is checked by the session's own verification."""
         self.stop_if_cancelled()
-        self.findings["containers"] += 2
+        self.findings["containers"] += 1 + discover
         scenario, run = self.scenario, _Run()
         provider = (scenario.provider.path, scenario.provider.source)
         with session(self.fixtures, provider=provider, environment=scenario.environment()) as shell:
@@ -160,17 +163,21 @@ class _Trial:
                 run.steps.append(step)
                 if discover and number < len(scenario.reference_solution):
                     run.snapshots.append(shell.snapshot())
-            check = shell.verify(scenario.checker, timeout_seconds=self.timeout_seconds)
-            if not check.passed:
-                seen = "".join(f"\n$ {step.command}\n{step.output[-300:]}" for step in run.steps)
-                raise RejectedError(
-                    "reference", f"the solution does not make the checker pass: {_short(check)}; its session:{seen}"
-                )
-            run.tree = shell.final_tree()
-            run.snapshots.append(run.tree)
+            if discover:
+                self.check_solved(shell, run)
+            run.tree = shell.final_tree() if discover else shell.snapshot()
         if any(entry.type == "other" for entry in run.tree):
             raise RejectedError("reference", "the solution leaves something that is no file, directory or symlink")
         return run
+
+    def check_solved(self, shell: Session, run: "_Run") -> None:
+        """What the solution left passes."""
+        check = shell.verify(self.scenario.checker, timeout_seconds=self.timeout_seconds)
+        if not check.passed:
+            seen = "".join(f"\n$ {step.command}\n{step.output[-300:]}" for step in run.steps)
+            raise RejectedError(
+                "reference", f"the solution does not make the checker pass: {_short(check)}; its session:{seen}"
+            )
 
     def check_provider(self, shell: Session) -> None:
         """Help and directive commands bring out every directive, a bare call none."""
@@ -207,7 +214,7 @@ class _Trial:
 
 @dataclass
 class _Run:
-    """What one run of the solution left."""
+    """What one run of the solution left: its steps, the state after each but the last, the state at the end."""
 
     steps: list[Step] = field(default_factory=list)
     snapshots: list[list[TreeEntry]] = field(default_factory=list)

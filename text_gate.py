@@ -23,7 +23,7 @@ GRAM = 4  # words of a directive in a row that an announcement may not repeat
 SCAFFOLD_GRAM = 6
 GATES = (
     "shape", "paths", "announcement", "directives", "solution", "scaffold",
-    "untouched", "provider", "reference", "prefixes", "mutations", "fakes",
+    "provider", "reference", "untouched", "prefixes", "mutations", "fakes",
 )  # fmt: skip
 # What a directive command of each provider kind looks like, P being the program; at least one command has the group.
 CALLS = {

@@ -67,7 +67,11 @@ TEXT_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a checker that passes on the untouched world": ("untouched", {"checker": "exit 0"}),
-    "a checker that crashes": ("untouched", {"checker": "kill -9 $$"}),
+    "a checker that crashes": ("reference", {"checker": "kill -9 $$"}),
+    "a checker that crashes on the untouched world": (
+        "untouched",
+        {"checker": CHECKER.replace(f"cd {HOME}", f"cd {HOME}; [ -e sorted.txt ] || kill -9 $$", 1)},
+    ),
     "a provider that keeps a directive back": ("provider", {"provider": {"source": DUTY.replace("  2)", "  3)")}}),
     "a provider whose bare call prints a directive": (
         "provider",
