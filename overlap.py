@@ -38,6 +38,7 @@ def main(
     *,
     holdout: Path,
     data: Path | None,
+    scenarios: Path | None,
     base: str,
     documents: int | None,
     out: Path | None,
@@ -52,7 +53,7 @@ def main(
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
     }
     if data:
-        rows = read_trajectories(data, partial=partial)
+        rows = read_trajectories(data, partial=partial, scenarios=scenarios)
         sources["data"] = (turn.content for row in rows if row.kept for turn in row.messages)
     report = {name: shared(wanted, texts) for name, texts in sources.items()}
     print(f"{'read by':10s}{'part':16s}{'runs':>8s}{'shared':>8s}", file=sys.stderr)
@@ -142,6 +143,7 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
+    parser.add_argument("--scenarios", type=Path, help="of --data the sessions of these scenarios alone (default all)")
     parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
     parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
     parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")

@@ -386,9 +386,23 @@ def read_scenarios(directory: Path, *, partial: bool = False) -> list[Scenario]:
     return read_records(directory, Scenario, partial=partial)
 
 
-def read_trajectories(directory: Path, *, partial: bool = False) -> list[Trajectory]:
-    """Every trajectory of a directory, in id order."""
-    return read_records(directory, Trajectory, partial=partial)
+def read_trajectories(directory: Path, *, partial: bool = False, scenarios: Path | None = None) -> list[Trajectory]:
+    """Every trajectory of a directory, in id order; only those of the scenarios in `scenarios`, where it is named.
+
+    Raises BadInputError where one of those scenarios has no trajectory, unless `partial`.
+    """
+    rows = read_records(directory, Trajectory, partial=partial)
+    if scenarios is None:
+        return rows
+    wanted = {record.content_hash: record.id for record in read_scenarios(scenarios, partial=partial)}
+    rows = [row for row in rows if row.scenario_hash in wanted]
+    missing = sorted(wanted[key] for key in wanted.keys() - {row.scenario_hash for row in rows})
+    if missing and not partial:
+        raise BadInputError(
+            f"{directory}: no trajectory of {len(missing)} scenarios of {scenarios}, {missing[0]} first; roll them "
+            f"out, or name the --data that has them"
+        )
+    return rows
 
 
 def main(*, out: Path) -> int:

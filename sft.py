@@ -4,7 +4,7 @@
     python sft.py --data trajectories --base base --inspect --show 2     # mask and counts: tokenizer only
     python sft.py --data trajectories --base base --out ckpt-overfit --overfit 8
 
-Reads   <data>/*.json (schema.Trajectory), the base, <holdout>/*.json (schema.Scenario)
+Reads   <data>/*.json (schema.Trajectory), the base, <holdout>/*.json and <scenarios>/*.json (schema.Scenario)
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, log_history.jsonl, manifest.json,
         probe.safetensors, <out>/runs (TensorBoard), <out>/checkpoints
 Needs   torch, transformers, peft; a CUDA device for anything but a tiny base
@@ -45,6 +45,7 @@ EPOCHS, OVERFIT_EPOCHS = 3, 100
 def main(
     *,
     data: Path,
+    scenarios: Path | None,
     base: str,
     out: Path | None,
     holdout: Path | None,
@@ -75,7 +76,7 @@ def main(
     if epochs is None:
         epochs = OVERFIT_EPOCHS if overfit else EPOCHS
     check_flags(locals())
-    trajectories = read_trajectories(data, partial=partial)
+    trajectories = read_trajectories(data, partial=partial, scenarios=scenarios)
     max_length_tokens = within_context(base, max_length_tokens)
     rows: dict[str, Any] = {"max_length_tokens": max_length_tokens, "limit": limit}
     rows["include_not_kept"] = include_not_kept
@@ -105,7 +106,8 @@ def main(
     if not before.get("finished"):
         models.check_machine(base, dtype)
         preflight.shape_of(base).trainable(lora_r, lora_targets)
-    manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
+    inputs = [data, scenarios] if scenarios else [data]
+    manifest = stage.begin(out, stage="sft", flags=settings, inputs=inputs, redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
         return report_finished(out, base, before)
     renderer = Renderer.for_base(load_tokenizer(base), render)
@@ -335,6 +337,7 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     add = parser.add_argument
     add("--data", type=Path, required=True, help="directory of trajectories (rollout.py --out)")
+    add("--scenarios", type=Path, default=None, help="train on the sessions of these scenarios alone (default all)")
     add("--base", required=True, help="base model: a directory, or a hub name where a hub is reachable")
     add("--out", type=Path, default=None, help="adapter directory to write; name one per run")
     add("--holdout", type=Path, default=None, help="held-out scenarios (split.py): refuse data that overlaps")

@@ -230,7 +230,7 @@ LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin
 READY = "until [ -e /run/op/ready ]; do :; done; "  # PID 1 may still be laying files when a command comes
 # Starts the channel, in /run/op, once PID 1 has laid all of it: what is laid next is there.
 OPEN = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "-c",
-        "until [ -e enter ]; do :; done; exec /usr/libexec/dash channel"]  # fmt: skip
+        "until [ -e init ]; do :; done; exec /usr/libexec/dash channel"]  # fmt: skip
 
 
 def pid_1(lifetime_seconds: float) -> list[str]:

@@ -3,7 +3,7 @@
 #
 #     runs/ablations.sh [NAME...]        # all unless named; an hour on 2 cores, every stage resumes
 #
-# Reads   base/, runs/out/proof/draw-1 (runs/proof.sh 1): the third of its scenarios, their sessions, its held-out set
+# Reads   base/, runs/out/proof/draw-1 (runs/proof.sh 1): the third of its scenarios, its held-out set; the sessions beside it
 # Writes  runs/out/ablations/<name>/ with adapter and eval, and rates.md with the row of each beside `reference`
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
@@ -33,18 +33,19 @@ declare -A changed=(
 [ $# -gt 0 ] || set -- reference rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-6 chat own-kept own-all
 runs=()
 for name in "$@"; do
-  here=$OUT/$name data=$PROOF/trajectories-33
+  here=$OUT/$name data=$PROOF/../trajectories
   if [[ $name == own-* ]]; then
     data=$OUT/own
     step python rollout.py --operator local --base base --adapter "$PROOF/adapter-33" --temperature 0.7 --samples 1 \
-      --scenarios "$PROOF/part-33/holdout" --max-steps 20 --max-new-tokens 80 --workers 8 --out "$data"
+      --scenarios "$PROOF/part-33/holdout" --max-steps 24 --max-new-tokens 80 --workers 8 --out "$data"
   fi
   # A flag that is given twice counts as it was given last.
-  step python sft.py --data "$data" --base base --holdout "$PROOF/archetypes/holdout" --out "$here/adapter" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 \
+  step python sft.py --data "$data" --scenarios "$PROOF/part-33/holdout" --base base \
+    --holdout "$PROOF/archetypes/holdout" --out "$here/adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 2 \
+    --batch 1 --accum 1 --seed 1 \
     ${changed[$name]}
   step python eval.py --base base --adapter "$here/adapter" --scenarios "$PROOF/archetypes/holdout" --seed 1 \
-    --n "${EPISODES:-60}" --max-steps 20 --max-new-tokens 80 --out "$here/eval"
+    --n "${EPISODES:-60}" --max-steps 24 --max-new-tokens 80 --out "$here/eval"
   runs+=("$here/eval")
 done
 step python report.py --runs "${runs[@]}" --table "$OUT/rates.md"

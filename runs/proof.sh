@@ -4,7 +4,7 @@
 #     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
 #
 # Reads   base/
-# Writes  runs/out/proof/: scenarios; for each draw two splits, trajectories, adapter, two evals with their overlap;
+# Writes  runs/out/proof/: scenarios, trajectories; for each draw two splits, adapter, two evals with their overlap;
 #         dev/proof/rates.md, dev/proof/curve.svg. These two come from the run directories alone, with one command:
 #             python report.py --runs runs/out/proof/draw-*/eval-* --table dev/proof/rates.md \
 #                 --picture dev/proof/curve.svg --axes task provider announcement doc_depth difficulty
@@ -26,13 +26,11 @@ FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-# Let the reference operator play the scenarios of $2 and train the adapter $1 on that.
+# Train the adapter $1 on the sessions of the scenarios of $2.
 train() {
-  step python rollout.py --operator reference --scenarios "$2" --samples "${SAMPLES:-1}" --panic-samples 3 \
-    --workers 4 --out "$3"
-  step python sft.py --data "$3" --base base --holdout "$here/archetypes/holdout" --out "$1" \
-    --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 1 --accum 1 \
-    --seed "$draw"
+  step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
+    --out "$1" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 1 \
+    --accum 1 --seed "$draw"
 }
 
 # Play the adapter $1 in the scenarios of $2, with what else is said.
@@ -40,11 +38,13 @@ evaluate() {
   local adapter=$1 scenarios=$2 run=$3
   shift 3
   step python eval.py --base base --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" --seed "$draw" \
-    --max-steps 20 --max-new-tokens 80 --out "$run" "$@"
+    --max-steps 24 --max-new-tokens 80 --out "$run" "$@"
   runs+=("$run")
 }
 
 step python generate.py --author template --n "${N:-2000}" --seed 2 --workers 8 --out "$OUT/scenarios"
+step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
+  --workers 4 --out "$OUT/trajectories"
 
 [ $# -gt 0 ] || set -- 1 2 3
 runs=()
@@ -54,20 +54,20 @@ for draw in "$@"; do
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
   step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.22 --seed "$draw" \
     --out "$here/scenarios"
-  train "$here/adapter" "$here/scenarios/train" "$here/trajectories"
+  train "$here/adapter" "$here/scenarios/train"
   for side in archetypes scenarios; do
     run=$here/eval-$side
     evaluate "$here/adapter" "$here/$side/holdout" "$run" --compare-base --clean-up
     [ "$run/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
-      step python overlap.py --holdout "$here/$side/holdout" --data "$here/trajectories" --base base \
-        --out "$run/overlap.json" ${refuse[$side]-}
+      step python overlap.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
+        --scenarios "$here/scenarios/train" --base base --out "$run/overlap.json" ${refuse[$side]-}
   done
   [ "$draw" = 1 ] || continue
   for percent in 10 33; do  # this many of the scenarios, drawn from each archetype alike
     part=$here/part-$percent
     step python split.py --scenarios "$here/scenarios/train" --by scenario --fraction "0.$percent" --seed "$draw" \
       --out "$part"
-    train "$here/adapter-$percent" "$part/holdout" "$here/trajectories-$percent"
+    train "$here/adapter-$percent" "$part/holdout"
     evaluate "$here/adapter-$percent" "$here/archetypes/holdout" "$here/eval-$percent"
   done
 done

@@ -219,8 +219,9 @@ def test_output_that_comes_together_with_the_head_of_the_engines_answer_is_not_l
 
 
 @docker_needed
-def test_a_pid_1_that_is_slow_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrapper, "LAY", f"/bin/busybox sleep 1; {wrapper.LAY}")
+@pytest.mark.parametrize("before", ["umask", 'printf %s "$8"', "ln -s"])
+def test_a_pid_1_that_is_slow_is_waited_for(before: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wrapper, "LAY", wrapper.LAY.replace(before, f"/bin/busybox sleep 1; {before}", 1))
     with session([Fixture(path=f"{HOME}/a", text="x\n")], environment={"B": "y"}) as shell:
         assert shell.step('cat a; echo "$B"').output == "x\ny\n"
     assert run([], "echo z").stdout == b"z\n"

@@ -74,9 +74,8 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     write_record(tmp_path / "holdout", held)
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
-    count = functools.partial(
-        main, holdout=tmp_path / "holdout", base=str(ROOT / "base"), documents=0, out=out, partial=False
-    )
+    holdout, base = tmp_path / "holdout", str(ROOT / "base")
+    count = functools.partial(main, holdout=holdout, scenarios=None, base=base, documents=0, out=out, partial=False)
     count(data=tmp_path / "data", refuse=False)
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
@@ -84,6 +83,9 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     assert found["shared"] == found["runs"] == len(runs_of_scenarios([held])["directives"])
     with pytest.raises(BadInputError, match=r"have been read before: data has '"):
         count(data=tmp_path / "data", refuse=True)
+    write_record(tmp_path / "others", scenario("b", task="sum_column"))
+    with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
+        count(data=tmp_path / "data", scenarios=tmp_path / "others", refuse=True)
     count(data=None, refuse=True)
 
 

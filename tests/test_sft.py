@@ -414,6 +414,22 @@ def test_inspect_fails_on_held_out_rows_and_names_them(
     assert "ERROR holdout_scenario: 1 rows that are held out: t7-s0" in err
 
 
+def test_the_sessions_of_some_scenarios_alone_are_trained_on(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_record(tmp_path / "some", scenario("t3"))
+    write_record(tmp_path / "some", scenario("t7"))
+    flags = ["--data", data, "--base", base, "--scenarios", tmp_path / "some", "--out", tmp_path / "out", *QUICK]
+    train_here(capsys, *flags, "--epochs", 1)
+    rows = json.loads((tmp_path / "out" / "sekft.json").read_text())["trained_on"]
+    assert [row["trajectory_id"] for row in rows] == ["t3-s0", "t7-s0"]
+    write_record(tmp_path / "some", scenario("t99"))
+    code, _, err = in_process(capsys, *flags, "--epochs", 1)
+    assert code == 2
+    assert "no trajectory of 1 scenarios" in err
+    assert "t99 first" in err
+
+
 @pytest.mark.parametrize(
     ("by", "other", "message"),
     [
