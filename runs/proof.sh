@@ -3,7 +3,8 @@
 #
 #     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
 #
-# Reads   base/
+# Reads   base/, dev/proof/scenarios.tar.xz: 2,000 scenarios that generate.py has written and gated with the flags below,
+#         so that nobody waits an hour for them; with N they are written and gated here
 # Writes  runs/out/proof/: scenarios, trajectories; for each draw two splits, adapter, two evals with their overlap;
 #         dev/proof/rates.md, dev/proof/curve.svg. These two come from the run directories alone, with one command:
 #             python report.py --runs runs/out/proof/draw-*/eval-* --table dev/proof/rates.md \
@@ -42,7 +43,11 @@ evaluate() {
   runs+=("$run")
 }
 
-step python generate.py --author template --n "${N:-2000}" --seed 2 --workers 8 --out "$OUT/scenarios"
+if [ -n "${N-}" ]; then
+  step python generate.py --author template --n "$N" --seed 2 --workers 8 --out "$OUT/scenarios"
+elif ! [ -e "$OUT/scenarios" ]; then
+  step python -m tarfile -e dev/proof/scenarios.tar.xz "$OUT"
+fi
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
   --workers 4 --out "$OUT/trajectories"
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ import engine
 from generate import NearDuplicates, attempts, sample_combinations
 from schema import HOME, Scenario, read_scenarios, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal
+from templates import author
 
 ROOT = Path(__file__).parent.parent
 TASKS = "sort_unique,make_links,missing_source"
@@ -503,3 +505,13 @@ def test_redo_starts_over(three: Path, tmp_path: Path) -> None:
     done = run(out, "--n", "1", "--tasks", "make_tree", "--redo")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in out.glob("*-*.json")] == ["make_tree-0000.json"]
+
+
+def test_the_packed_scenarios_of_the_proof_are_what_the_templates_write(tmp_path: Path) -> None:
+    with tarfile.open(ROOT / "dev" / "proof" / "scenarios.tar.xz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    kept = {record.id: record.content_hash for record in read_scenarios(tmp_path / "scenarios")}
+    assert len(kept) == 2000
+    for attempt in islice(attempts(2), 0, 2000, 25):
+        made = author(attempt.combination, seed=f"2/{attempt.number}", id=attempt.id)
+        assert kept[made.id] == made.content_hash
