@@ -3,7 +3,7 @@
 #
 #     runs/ablations.sh [NAME...]        # all unless named; an hour on 2 cores, every stage resumes
 #
-# Reads   base/, runs/out/proof/draw-1 (runs/proof.sh 1): the third of its scenarios, its held-out set; the sessions beside it
+# Reads   base/, runs/out/proof (runs/proof.sh 1): the sessions; of draw-1 the third of its scenarios, its held-out set
 # Writes  runs/out/ablations/<name>/ with adapter and eval, and rates.md with the row of each beside `reference`
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
@@ -41,9 +41,8 @@ for name in "$@"; do
   fi
   # A flag that is given twice counts as it was given last.
   step python sft.py --data "$data" --scenarios "$PROOF/part-33/holdout" --base base \
-    --holdout "$PROOF/archetypes/holdout" --out "$here/adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 2 \
-    --batch 1 --accum 1 --seed 1 \
-    ${changed[$name]}
+    --holdout "$PROOF/archetypes/holdout" --out "$here/adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 \
+    --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 ${changed[$name]}
   step python eval.py --base base --adapter "$here/adapter" --scenarios "$PROOF/archetypes/holdout" --seed 1 \
     --n "${EPISODES:-60}" --max-steps 24 --max-new-tokens 80 --out "$here/eval"
   runs+=("$here/eval")

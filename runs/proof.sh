@@ -46,7 +46,7 @@ evaluate() {
 if [ -n "${N-}" ]; then
   step python generate.py --author template --n "$N" --seed 2 --workers 8 --out "$OUT/scenarios"
 elif ! [ -e "$OUT/scenarios" ]; then
-  step python -m tarfile -e dev/proof/scenarios.tar.xz "$OUT"
+  step python -m tarfile --filter data -e dev/proof/scenarios.tar.xz "$OUT"
 fi
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
   --workers 4 --out "$OUT/trajectories"
