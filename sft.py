@@ -101,13 +101,13 @@ def main(
         wanted = [row for row in trajectories[:limit] if row.kept or include_not_kept]
         refuse_overlap(wanted, holdout, partial=partial)
     settings |= {"base": Path(base).name, "base_hash": model_hash(base)}
+    settings["scenarios"] = stage.hash_directory(scenarios) if scenarios else None
     before_files = files_of(base)
     before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
     if not before.get("finished"):
         models.check_machine(base, dtype)
         preflight.shape_of(base).trainable(lora_r, lora_targets)
-    inputs = [data, scenarios] if scenarios else [data]
-    manifest = stage.begin(out, stage="sft", flags=settings, inputs=inputs, redo=redo)
+    manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
         return report_finished(out, base, before)
     renderer = Renderer.for_base(load_tokenizer(base), render)

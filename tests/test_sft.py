@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -417,13 +418,18 @@ def test_inspect_fails_on_held_out_rows_and_names_them(
 def test_the_sessions_of_some_scenarios_alone_are_trained_on(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_record(tmp_path / "some", scenario("t3"))
-    write_record(tmp_path / "some", scenario("t7"))
-    flags = ["--data", data, "--base", base, "--scenarios", tmp_path / "some", "--out", tmp_path / "out", *QUICK]
+    some = tmp_path / data.name  # two inputs of one name
+    write_record(some, scenario("t3"))
+    write_record(some, scenario("t7"))
+    flags = ["--data", data, "--base", base, "--scenarios", some, "--out", tmp_path / "out", *QUICK]
     train_here(capsys, *flags, "--epochs", 1)
     rows = json.loads((tmp_path / "out" / "sekft.json").read_text())["trained_on"]
     assert [row["trajectory_id"] for row in rows] == ["t3-s0", "t7-s0"]
-    write_record(tmp_path / "some", scenario("t99"))
+    more = shutil.copytree(data, tmp_path / "more" / data.name)
+    write_record(more, trajectory("t13-s0"))
+    code, _, err = in_process(capsys, "--data", more, *flags[2:], "--epochs", 1)
+    assert (code, "input" in err and "other content" in err) == (2, True), err
+    write_record(some, scenario("t99"))
     code, _, err = in_process(capsys, *flags, "--epochs", 1)
     assert code == 2
     assert "no trajectory of 1 scenarios" in err
