@@ -17,8 +17,8 @@
 # held-out texts stands in all that the base and the adapter have read, and ends the run where a directive of a held-out
 # archetype does. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the curve.
 #
-# OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N under 128 leaves nothing to split):
-#     OUT=/tmp/proof FIGURES=/tmp/proof N=128 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
+# OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N from 96, to split):
+#     OUT=/tmp/proof FIGURES=/tmp/proof N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
