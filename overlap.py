@@ -3,7 +3,8 @@
     python overlap.py --holdout split/holdout --data trajectories --base base --out eval/run/overlap.json
 
 Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory),
-        <base>/recipe.json (make_base.py), which says how many documents the base has read; they are written again as it goes (a minute for 50,000)
+        <base>/recipe.json (make_base.py), which says how many documents the base has read; they are written again as
+        it goes (a minute for 50,000)
 Writes  --out, where report.py puts it beside that run's rates
 Needs   nothing
 
