@@ -36,6 +36,7 @@ import corpus
 import stage
 import templates
 from induction import QUIET, ROPE_THETA, write_embeddings, write_induction_heads, write_previous_id_heads
+from models import matmul_precision
 from render import Renderer
 from schema import Message, sha256, write_json
 from taxonomy import ARCHETYPES
@@ -373,7 +374,7 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     if rank > 0:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 ends the run
     torch.set_num_threads(1)
-    torch.set_float32_matmul_precision("medium")
+    torch.set_float32_matmul_precision(matmul_precision())
     if run.processes > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=run.processes)

@@ -3,7 +3,7 @@
 #
 #     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
 #
-# Reads   base/, dev/proof/scenarios.tar.xz: 2,000 scenarios that generate.py has written and gated with the flags below,
+# Reads   base/, dev/proof/scenarios.tar.xz: 3,200 scenarios that generate.py has written and gated with the flags below,
 #         so that nobody waits an hour for them; with N they are written and gated here
 # Writes  runs/out/proof/: scenarios, trajectories; for each draw two splits, adapter, two evals with their overlap;
 #         dev/proof/rates.md, dev/proof/curve.svg. These two come from the run directories alone, with one command:
@@ -12,7 +12,7 @@
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
-# more than a fifth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and
+# a tenth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and
 # played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
 # held-out texts stands in all that the base and the adapter have read, and ends the run where a directive of a held-out
 # archetype does. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the curve.
@@ -57,7 +57,7 @@ declare -A refuse=([archetypes]=--refuse)
 for draw in "$@"; do
   here=$OUT/draw-$draw
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
-  step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.22 --seed "$draw" \
+  step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.1 --seed "$draw" \
     --out "$here/scenarios"
   train "$here/adapter" "$here/scenarios/train"
   for side in archetypes scenarios; do

@@ -511,7 +511,7 @@ def test_the_packed_scenarios_of_the_proof_are_what_the_templates_write(tmp_path
     with tarfile.open(ROOT / "dev" / "proof" / "scenarios.tar.xz") as packed:
         packed.extractall(tmp_path, filter="data")
     kept = {record.id: record.content_hash for record in read_scenarios(tmp_path / "scenarios")}
-    assert len(kept) == 2000
-    for attempt in islice(attempts(2), 0, 2000, 25):
+    assert len(kept) == 3200
+    for attempt in islice(attempts(2), 0, 3200, 40):
         made = author(attempt.combination, seed=f"2/{attempt.number}", id=attempt.id)
         assert kept[made.id] == made.content_hash

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import tiny
 
+import models
 import sft
 import stage
 import training
@@ -33,6 +34,11 @@ COMMANDS = [
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.base(tmp_path_factory.mktemp("training") / "base")
+
+
+def test_fp32_products_are_made_in_bf16_only_where_there_are_matrix_units() -> None:
+    units = "amx_bf16" in Path("/proc/cpuinfo").read_text().split()
+    assert models.matmul_precision() == ("medium" if units else "highest")
 
 
 def settings(**changes: Any) -> dict[str, Any]:
