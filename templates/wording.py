@@ -19,6 +19,7 @@ SENTENCE_END = re.compile(r"[.?!:;](?:\s|$)|\n")
 OPENERS = [
     "", "", "", "", "Please: ", "Next: ", "Job: ", "To do: ", "Now: ", "Wanted: ", "- ", "* ", "Request: ", "Also: ",
     "Task for today. ", "One more. ", "Hello. ", "> ", "# ", "Note: ", "today: ", "Entry. ",
+    "1. ", "2. ", "3) ", "#2 ", "(1) ", "[4] ", "No 5: ", "3: ",
 ]  # fmt: skip
 CLOSERS = ["", "", "", "", "", " Thanks.", " That is all.", " No hurry.", " Nothing else.", "\n-- kim", " (kim)"]
 
