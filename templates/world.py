@@ -149,7 +149,7 @@ def saved(
     solution: list[str],
 ) -> Unit:
     """A unit that leaves its fixtures alone and writes `text` to one new file `out`, asked for in one of `asks`."""
-    return Unit(list(fixtures), names.pick(asks), names.pick(others), solution, after=[fixture(out, text)])
+    return Unit(list(fixtures), names.pick(asks), names.wording(others), solution, after=[fixture(out, text)])
 
 
 def edited(
@@ -162,7 +162,7 @@ def edited(
 ) -> Unit:
     """A unit that changes files in place: `texts` holds their new contents by path."""
     after = [fixture(path, text) for path, text in texts.items()]
-    return Unit(list(fixtures), directive, names.pick(others), solution, after)
+    return Unit(list(fixtures), directive, names.wording(others), solution, after)
 
 
 def text_of(lines: Iterable[str]) -> str:
