@@ -235,7 +235,7 @@ def _pack_bare_names(names: Names) -> Unit:
                 f"Make a tar archive {o} whose members are plainly {what}; the files are found in {place}.",
                 f"Seen from inside {place}, put {what} in a new uncompressed tar archive, {o}, here at home.",
                 f"When {o} is listed, it shows {what} and no folder. Create this tar file from the files in {place}.",
-                f"Wrap up the files {what} of {place} in {o} (tar, not compressed, names without folders).",
+                f"Let {o} wrap up, as a tar file without compression or folder names, {what} as found in {place}.",
                 f"{place} has the files {what}; they are wanted in the tar archive {o}, minus the {place}/ part.",
                 f"Combine {what} from the folder {place} in one tar file, {o}, that does not mention {place}.",
                 f"A plain tar archive, {o}, gets {what} from {place}; each entry is the file name only.",

@@ -236,7 +236,7 @@ def _set_two(names: Names) -> Unit:
                 f"Put {one} behind {first}= and {two} behind {second}= in the file {s}.",
                 f"For {first} write {one} and for {second} write {two} as the values in {s}; leave all other lines"
                 " alone.",
-                f"Set {first} to {one} and {second} to {two} in {s}.",
+                f"Set two values in {s}: that of {first} to {one}, that of {second} to {two}.",
                 f"Modify {s} in two places: {first}={one}, {second}={two}.",
                 f"Assign {one} to {first}, and {two} to {second}, in the settings of {s}.",
                 f"Adjust both {first} (to {one}) and {second} (to {two}) in the file {s}.",

@@ -122,7 +122,7 @@ def mode_digits(names: Names) -> Unit:
             f"Save the permissions of {s} as {o}, in octal with three digits.",
             f"Get the octal access rights of {s} and fill {o} with those three digits.",
             f"Note the mode of {s} in {o}, as three octal digits such as 640 and nothing else.",
-            f"Create {o} with a single line: the permissions of {s} as an octal number of three digits.",
+            f"Create {o} with a single line that expresses in octal, by three digits, what permissions {s} has.",
             f"Check which permissions {s} has. Enter them in {o} as three octal digits.",
             f"The access rights of {s} are wanted in {o}, in three-digit octal form like 600.",
             f"Express the permission bits of {s} as a three-digit octal number; {o} receives it.",

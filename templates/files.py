@@ -266,7 +266,7 @@ def copy_one(names: Names) -> Unit:
                 f"To {shown(target)}, write the exact content of {shown(source)}, which stays where it is.",
                 f"From {shown(source)}, make a second file with the same content. Its name is {shown(target)}.",
                 f"Save all that is in {shown(source)} a second time, in {shown(target)}, and do not move the first.",
-                f"Duplicate {shown(source)} as {shown(target)}.",
+                f"What {shown(source)} contains has to be found in {shown(target)} as well, so copy it.",
                 f"Create {shown(target)} with exactly what {shown(source)} contains; keep both.",
                 f"Back up {shown(source)} under the name {shown(target)}.",
                 f"Make a copy of {shown(source)}, name it {shown(target)}, and leave the original alone.",

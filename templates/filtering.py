@@ -60,7 +60,7 @@ def rows_by_number(names: Names) -> Unit:
             f"Pick out of {shown(path)}, a table split at commas, the lines in which cell {width} is {word} {limit};"
             f" {shown(out)} is the file for them.",
             f"Select rows of the csv file {shown(path)} with field {width} {word} {limit} for {shown(out)}.",
-            f"Extract to {shown(out)} all lines of the csv {shown(path)} whose column {width} is {word} {limit}.",
+            f"Lines of the csv {shown(path)} move on to {shown(out)} given a value {word} {limit} in column {width}.",
             f"Retain in {shown(out)} only such rows of the csv {shown(path)} as have field {width} {word} {limit}.",
             f"If column {width} of a csv row in {shown(path)} is {word} {limit}, the row belongs in {shown(out)}.",
             f"Gather in {shown(out)} the csv records of {shown(path)} with a number {word} {limit} in cell {width}.",
@@ -261,7 +261,7 @@ def rows_with_header(names: Names) -> Unit:
             f"Omit from {shown(out)} rows of the csv {shown(path)} without field 3 {word} {limit}; keep the header.",
             f"Gather csv rows of {shown(path)} with field 3 {word} {limit} in {shown(out)}. On top: its header.",
             f"Can {shown(out)} have the header of the csv {shown(path)} and any row with field 3 {word} {limit}?",
-            f"Duplicate csv {shown(path)} as {shown(out)}: header, and only rows whose column 3 is {word} {limit}.",
+            f"Duplicate the csv {shown(path)} as {shown(out)}, header first; rows need column 3 {word} {limit}.",
         ],
         solution=[f"awk -F, 'NR == 1 || $3 {sign} {limit}' {quote(path)} > {quote(out)}"],
     )

@@ -88,7 +88,7 @@ def _link_upwards(names: Names) -> Unit:
                 f"Into {place} goes a symlink called {name} whose text is ../{target}.",
                 f"With ../{target} as its text, build the symlink {place}/{name}.",
                 f"The directory {place} gets a symlink {name} that leads one level up, to ../{target}.",
-                f"Create the symlink {place}/{name} with the target ../{target}.",
+                f"Have ../{target} as the target when you create the symlink {place}/{name}.",
                 f"Make a symlink {name} in {place}; what it reads is ../{target}.",
                 f"Put into {place} a symbolic link {name} to ../{target}.",
                 f"Link {place}/{name} symbolically to ../{target}, a relative target.",

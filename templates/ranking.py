@@ -273,7 +273,7 @@ def _ranking_and_winner(names: Names) -> Unit:
             f" and the first of these lines also into {o}.",
             f"Rank the values of {s} in {r} as 'value count', highest first; {o} receives the first line of {r}.",
             f"Build {r}, the 'value count' list for the lines of {s} by falling count; copy its first line to {o}.",
-            f"Summarize the lines of {s} in {r} as 'value count', largest count first; put line 1 of {r} in {o}.",
+            f"Let {r} summarize {s} by 'value count' of each line, largest count first, and let {o} be line 1 of {r}.",
             f"Group equal lines of {s}: 'value count' for each in {r}, largest count first. {o} is line 1 of {r}.",
             f"List all values of {s} in {r} as 'value count', commonest first; extract line 1 of {r} to {o}.",
             f"Fill {r} with 'value count' for the lines of {s}, by falling count, and {o} with the top line of {r}.",

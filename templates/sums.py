@@ -260,7 +260,7 @@ def _sum_of_files(names: Names) -> Unit:
             f" it in {shown(out)}.",
             f"Over every .{ext} file that {place} has, sum the numbers. One total for all of them goes into"
             f" {shown(out)}.",
-            f"Total the numbers in all .{ext} files of {place} and write the one sum to {shown(out)}.",
+            f"Total {place}/*.{ext}, all their numbers together, with {shown(out)} as the file for the one sum.",
             f"Sum every line of {place}/*.{ext} (one number each) into a single figure in {shown(out)}.",
             f"Tally the numbers of the .{ext} files in {place}, all files together, in {shown(out)}.",
             f"Calculate the grand total over the .{ext} files in {place}; save just this number as {shown(out)}.",
@@ -361,12 +361,12 @@ def _with_total_line(names: Names) -> Unit:
             f"Reproduce {s} as {o}, but with one line more at its end: 'total', then a space, then the sum of field 2.",
             f"Add the numbers in column 2 of {s}. Print the file into {o}, and after its last line 'total' with a space"
             " and that sum.",
-            f"Copy {s} to {o} and append a line 'total N', where N is the sum of column 2.",
+            f"Copy {s} to {o}, and as an appended line have there 'total N' (sum up column 2 to get N).",
             f"Duplicate {s} as {o}, then add a last line: total, a space, the sum of the second column.",
             f"Extend a copy of {s}, called {o}, by a final line 'total SUM' with the sum of its field 2.",
             f"Sum column 2 of {s}; {o} is to have all lines of {s} and then 'total', a space, that sum.",
             f"Transfer every line of {s} unchanged to {o}, and finish with 'total SUM' for its second field.",
-            f"Append a last line 'total N', N being field 2 summed, to {o}, a copy of {s}; {s} stays as it is.",
+            f"Give {o}, otherwise a copy of {s}, a last line 'total N' with field 2 summed as N; do not change {s}.",
             f"Place the lines of {s} in {o} with 'total SUM' under them, SUM being that of the second column.",
             f"Under the lines of {s}, copied to {o}, stands 'total', a space and the sum of their column 2.",
             f"A copy of {s} is needed in {o}, ending in one more line, 'total N' (N: the second field summed up).",

@@ -66,7 +66,7 @@ def cut_one(names: Names) -> Unit:
             f" {kind} between them.",
             f"Split the rows of {shown(path)} at each {kind}; part {column} alone is recorded in {shown(out)}, row by"
             " row.",
-            f"Extract column {column} of the {kind} separated table {shown(path)} to {shown(out)}.",
+            f"Since {shown(path)} uses a {kind} as separator, split it there and send column {column} to {shown(out)}.",
             f"Isolate field {column} of each row in {shown(path)} ({kind} separated); {shown(out)} gets the values.",
             f"With the {kind} as separator, export field {column} of each {shown(path)} line to {shown(out)}.",
             f"Collect in {shown(out)}, row by row, cell {column} of {shown(path)}; a {kind} parts the cells.",

@@ -116,7 +116,7 @@ def sort_one_kind(names: Names) -> Unit:
                 f" {home}.",
                 f"Every .{ext} file of {home} gets a new place: {target}, a folder that you add for this.",
                 f"Relocate {home}/*.{ext} to {target}, a new directory.",
-                f"Move all .{ext} files from {home} to a newly made folder {target}; keep the others in place.",
+                f"Keep in {home} all but the .{ext} files; a newly made folder {target} is where those move.",
                 f"Transfer each .{ext} file of {home} to the directory {target}, once you have created that.",
                 f"Collect the .{ext} files of {home} in a new folder {target}, so that none is left in {home}.",
                 f"After the directory {target} is made, whatever {home} has with the ending .{ext} moves there.",

@@ -201,7 +201,7 @@ def _broken_tar(names: Names) -> Unit:
             f"Out of {p} bring {member} and all other files to {place}; {p} is a {kind}.",
             f"Use tar on the {kind} {p}, so that its files, {member} for one, come to lie in {place}.",
             f"Fill the directory {place} from {p}. That is a {kind}, and {member} is a part of it.",
-            f"Extract all of {p}, a {kind}, into {place}; {member} is one of its files.",
+            f"What {p} ({kind}) has in it, {member} and the rest, has to be extracted into {place}.",
             f"Unpack the {kind} {p} under {place}, every member of it, including {member}.",
             f"Restore everything from the {kind} {p} to {place}, {member} among the rest.",
             f"Retrieve {member} and every other member of the {kind} {p}, putting them in {place}.",
