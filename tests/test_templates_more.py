@@ -32,8 +32,8 @@ from templates import (
 from templates.world import Names, Shape, Unit, checker_for, masked, quote
 
 FAMILIES = (
-    counting, ranking, sums, permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames,
-    prefixes,
+    counting, ranking, sums, permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming,
+    renames, prefixes,
 )  # fmt: skip
 WORK = {archetype: shapes for family in FAMILIES for archetype, shapes in family.SHAPES.items()}
 BLOCKED = blocked.SHAPES
