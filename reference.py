@@ -151,7 +151,8 @@ class ReferenceOperator:
         if f"MAIL={place}" in self.screen and self.rng.random() < 0.8:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
-            if len(relative.parts) > 1 and not self._listed(str(relative)):
+            hidden = len(relative.parts) > 1 and not self._listed(str(relative))
+            if hidden or (not relative.suffix and self.rng.random() < 0.8):  # a listing does not say what is a directory
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
         elif f"MAIL={place}" in self.screen:
@@ -257,14 +258,15 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
 def one_at_a_time(scenario: Scenario) -> list[str]:
     """The calls that bring out the directives one after another, and one more, which finds that there are no more.
 
-    Numbers are counted up; of what is printed all at once the next line is taken, and of a list of names the next name.
+    Numbers are counted up; of what is printed all at once, or asked for with all names at once, the next line is taken.
     """
     calls, count = scenario.provider.directive_commands, len(scenario.directives)
     if scenario.provider_kind == "bulletin":
         return [f"{calls[0]} | sed -n {line}p" for line in range(1, count + 2)]
     if scenario.provider_kind == "topics":
         reader = calls[-1].rsplit(" ", 1)[0]
-        return [calls[0], *(f"{reader} $({calls[0]} | awk '{{print ${word}}}')" for word in range(1, count + 2))]
+        every = f"{calls[0]} | xargs -n 1 {reader}"
+        return [calls[0], *(f"{every} | sed -n {line}p" for line in range(1, count + 2))]
     beyond = re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)
     return [*calls, beyond] if beyond != calls[-1] else calls
 
