@@ -152,7 +152,7 @@ class ReferenceOperator:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
             hidden = len(relative.parts) > 1 and not self._listed(str(relative))
-            if hidden or (not relative.suffix and self.rng.random() < 0.8):  # a listing does not say what is a directory
+            if hidden or (not relative.suffix and self.rng.random() < 0.8):  # `ls` does not say: a file or a directory?
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
         elif f"MAIL={place}" in self.screen:
