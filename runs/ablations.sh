@@ -3,8 +3,8 @@
 #
 #     runs/ablations.sh [NAME...]        # all unless named; an hour and a half on 2 cores, every stage resumes
 #
-# Reads   base/, runs/out/proof (runs/proof.sh 1): the sessions; of draw-1 the third of its scenarios, what was trained on
-#         it, which is what each variable is changed from, and its held-out set
+# Reads   base/, runs/out/proof (runs/proof.sh 1): the sessions; of draw-1 the third of its scenarios, its held-out set,
+#         and what was trained on that third, which is what each variable is changed from
 # Writes  runs/out/ablations/<name>/ with adapter and eval, and rates.md with the row of each beside the proof's own
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
