@@ -338,7 +338,7 @@ def pick_dtype(dtype: str, device: str) -> Any:
 def matmul_precision() -> str:
     """What torch.set_float32_matmul_precision takes for the fastest fp32 training on this CPU.
 
-    "medium" multiplies in bf16: twice as fast on matrix units (AMX), slower than fp32 on vector units alone.
+    "medium" multiplies in bf16, which matrix units (AMX) are made for; on vector units alone it is slower than fp32.
     """
     import torch
 

@@ -14,8 +14,7 @@ more --epochs go on from where it ended, on the longer schedule. Sessions over -
 named, never cut. --inspect exits 2 on an ERROR line, --overfit when the loss of its rows cannot be driven to about
 zero. What cannot work on the card is refused before any weight is read. At the end a fresh process loads the adapter
 and must give the same logits (reload.py). One process trains on one device, the first that CUDA_VISIBLE_DEVICES leaves
-it. On CPU, --dtype auto computes in fp32, with the bf16 products of matrix units (AMX)
-where there are any; fp32 does not.
+it. On CPU, --dtype auto computes in fp32, with bf16 products where there are matrix units (AMX); fp32 without them.
 """
 
 import argparse
