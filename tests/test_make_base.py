@@ -16,6 +16,7 @@ import corpus
 import make_base
 import templates
 from make_base import CHAT_TEMPLATE, END_OF_TEXT, MARKERS, PAD, new_model
+from models import matmul_precision
 from render import Renderer
 from schema import Message, Scenario, sha256
 from taxonomy import ARCHETYPES, combinations
@@ -178,7 +179,7 @@ def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniat
     for rows in make_base.batches(run, Renderer(tokenizer), Counter(), place):
         stepper.param_groups[0]["lr"] = make_base.rate(run, place)
         ids, weights = torch.tensor([ids for ids, _ in rows]), torch.tensor([weights for _, weights in rows])
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=matmul_precision() == "medium"):
             logits = model(input_ids=ids[:, :-1]).logits
         each = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
         loss: Any = (each * weights[:, 1:].flatten()).sum() / weights[:, 1:].sum()
