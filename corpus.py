@@ -32,7 +32,7 @@ from templates.words import CALLED, CALLS
 from templates.world import Names, Unit, fixture, quote
 
 PROMPT = Message(role="user", content="$ ")
-UNLISTED = 0.15  # share of file names that are not made of listed words
+UNLISTED = 0.08  # share of file names that are not made of listed words
 DIGESTED = 200  # documents
 WRONG = 0.15  # share of the talks with a program in which one call goes wrong
 
@@ -177,7 +177,8 @@ def work(rng: random.Random, archetypes: list[str] | None = None) -> Document:
     world = World()
     for job in jobs:
         world.add(job.unit.fixtures)
-    turns = rng.choice([one_by_one, one_by_one, at_once, from_notes, from_notes, one_note])(rng, names, world, jobs)
+    ways = {one_by_one: 3, at_once: 1, from_notes: 3, one_note: 1}
+    turns = rng.choices(list(ways), list(ways.values()))[0](rng, names, world, jobs)
     return Document(
         kind="work",
         archetypes=tuple(chosen),
@@ -291,7 +292,7 @@ def from_notes(rng: random.Random, names: Names, world: World, jobs: list[Job]) 
     turns = turns + typed([world.home(rng)] if rng.random() < 0.5 else [])
     turns += typed([Step(f"ls {quote(place)}", lines(world.listing(place)))])
     readings = {path: typed([Step(f"cat {quote(path)}", world.text(path))]) for path in kept}
-    if rng.random() < 0.7:
+    if rng.random() < 0.3:
         turns += [turn for reading in readings.values() for turn in reading]
         return turns + [turn for job in kept.values() for turn in job.done(rng, world)]
     for path, job in kept.items():

@@ -2,7 +2,7 @@
 
     python make_base.py --out /tmp/base --tokens 200000
 
-Reads   nothing (the corpus is written as it goes, by corpus.py)
+Reads   nothing (the corpus is written as it goes, by corpus.py), or the base to go on from
 Writes  <out>/config.json, model.safetensors (fp16), tokenizer.json, tokenizer_config.json, generation_config.json,
         recipe.json, manifest.json; <out>/.checkpoint.pt and <out>/.meeting while it runs
 Needs   one core and a minute for a miniature; two hours at most for the base that is checked in
@@ -38,7 +38,7 @@ import templates
 from induction import QUIET, ROPE_THETA, write_embeddings, write_induction_heads, write_previous_id_heads
 from models import matmul_precision
 from render import Renderer
-from schema import Message, sha256, write_json
+from schema import BadInputError, Message, read_json, sha256, write_json
 from taxonomy import ARCHETYPES
 from templates.words import CALLED, CALLS, WORDS
 
@@ -60,7 +60,6 @@ WHOLE_WORDS = tuple(f"{space}{word}" for word in (*WORDS, *CALLED, *CALLS, "exit
 
 ROW_TOKENS, PACKED_FROM = 1536, 0.8  # length of a packed row, and from which share of the run rows are packed
 DECAY_FROM = 0.35  # of the run: the learning rate is flat until then
-QUERIES = 128  # of a row, whose attention is computed at once
 LENGTH_STEP = 16  # rows are padded to a multiple: every new shape costs kernels made for it, and memory in pieces
 BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
 ENVIRONMENT_WEIGHT = 0.1  # loss weight of what the shell or the user wrote
@@ -71,6 +70,7 @@ EVAL_SEED = 1_000_003  # corpus seed of the report's held-out documents
 def main(
     *,
     out: Path,
+    base: Path | None,
     tokens: int,
     max_seconds: float | None,
     seed: int,
@@ -85,12 +85,14 @@ def main(
     redo: bool,
 ) -> int:
     """Train, evaluate and write the base."""
+    if base and not (base / "recipe.json").is_file():
+        raise BadInputError(f"{base}: holds no recipe.json; --base is a directory that make_base.py wrote")
     flags = {
         "tokens": tokens, "max_seconds": max_seconds, "seed": seed, "vocab_size": vocab_size, "hidden": hidden,
         "layers": layers, "batch_tokens": batch_tokens, "processes": processes, "lr": lr,
         "eval_documents": eval_documents,
     }  # fmt: skip
-    manifest = stage.begin(out, stage="make_base", flags=flags, redo=redo)
+    manifest = stage.begin(out, stage="make_base", flags=flags, inputs=[base] if base else [], redo=redo)
     recipe_path = out / "recipe.json"
     if recipe_path.exists():
         stage.finish(out, manifest, ids=[], counts={"tokens": json.loads(recipe_path.read_text())["tokens"]})
@@ -98,9 +100,10 @@ def main(
         return stage.DONE
 
     if not (out / "tokenizer.json").exists():
-        make_tokenizer(seed, vocab_size).save_pretrained(out)
+        tokenizer = tokenizer_of(base) if base else make_tokenizer(seed, vocab_size)
+        tokenizer.save_pretrained(out)
     corpus_sha256 = corpus.digest(seed)
-    run = Run(out, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
+    run = Run(out, base, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
     with peers(run) as meeting:
         model, tokenizer, seen = train(run, 0, meeting)
     model.half().save_pretrained(out)
@@ -114,6 +117,7 @@ def main(
         "model_sha256": sha256((out / "model.safetensors").read_bytes()),
         "exact_commands": exact,
         **seen,
+        **({"began_on": read_json(base / "recipe.json")} if base else {}),
     }
     write_json(recipe_path, recipe)
     (out / ".checkpoint.pt").unlink(missing_ok=True)
@@ -163,6 +167,13 @@ def make_tokenizer(seed: int, vocab_size: int) -> Any:
     )  # fmt: skip
     fast.chat_template = CHAT_TEMPLATE
     return fast
+
+
+def tokenizer_of(base: Path) -> Any:
+    """The tokenizer of a base that was made here."""
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast.from_pretrained(base)
 
 
 # --- corpus to rows ------------------------------------------------------------------------------------------------
@@ -303,32 +314,12 @@ def new_model(tokenizer: Any, hidden: int, layers: int, seed: int) -> Any:
     return model
 
 
-def causal_attention(
-    module: Any, query: Any, key: Any, value: Any, mask: Any, scaling: float, **_: Any
-) -> tuple[Any, None]:
-    """Causal attention for transformers' interface: (B, H, T, d) in, (B, T, H, d) out. On a CPU faster than torch's.
-
-    Some QUERIES at a time meet the keys before them. Rows are padded at their ends only, so that no mask is needed.
-    """
-    import torch
-
-    batch, heads, length, width = query.shape
-    query = (query * scaling).unflatten(1, (key.shape[1], -1))
-    key, value = key.unsqueeze(2).transpose(-1, -2), value.unsqueeze(2)
-    parts = []
-    for start in range(0, length, QUERIES):
-        end = min(start + QUERIES, length)
-        scores = query[..., start:end, :] @ key[..., :end]
-        scores = scores + scores.new_full((end - start, end), -math.inf).triu(start + 1)
-        parts.append(scores.softmax(-1) @ value[..., :end, :])
-    return torch.cat(parts, -2).reshape(batch, heads, length, width).transpose(1, 2), None
-
-
 @dataclass(frozen=True)
 class Run:
     """What a training run is told; of each flag, see the command line."""
 
     out: Path
+    base: Path | None
     tokens: int
     max_seconds: float | None
     seed: int
@@ -362,14 +353,14 @@ def peers(run: Run) -> Iterator[str]:
 def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     """Train one process's share of each batch; model, tokenizer and what was seen come back.
 
-    Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds. The schedule follows the share of
-    tokens or of rank 0's seconds, whichever is ahead.
+    Begins on `run.base` if there is one. Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds.
+    The schedule follows the share of tokens or of rank 0's seconds, whichever is ahead.
 
     Raises: RuntimeError when another process ended early.
     """
     import torch
     from torch import distributed
-    from transformers import AttentionInterface, PreTrainedTokenizerFast
+    from transformers import LlamaForCausalLM
 
     if rank > 0:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 ends the run
@@ -378,10 +369,11 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     if run.processes > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=run.processes)
-    AttentionInterface.register("sekft_causal", causal_attention)
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(run.out)
-    model = new_model(tokenizer, run.hidden, run.layers, run.seed).train()
-    model.set_attn_implementation("sekft_causal")
+    tokenizer = tokenizer_of(run.out)
+    if run.base:
+        model = LlamaForCausalLM.from_pretrained(run.base, dtype=torch.float32).train()
+    else:
+        model = new_model(tokenizer, run.hidden, run.layers, run.seed).train()
     stepper = torch.optim.AdamW(model.parameters(), lr=run.lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
     place, counts = Place(), Counter[str]()
     if (run.out / ".checkpoint.pt").exists():
@@ -391,7 +383,6 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
     take_steps(run, rank, model, stepper, place, batches(run, Renderer(tokenizer), counts, place), counts)
     if run.processes > 1:
         distributed.destroy_process_group()
-    model.set_attn_implementation("sdpa")
     counted = {key: counts.pop(key) for key in ("documents", "cut")}
     kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
     return model, tokenizer, {
@@ -447,7 +438,7 @@ def weighted_loss(model: Any, rows: list[Row]) -> tuple[Any, float]:
     rows = rows or [([0, 0], [0.0, 0.0])]
     ids: Any = torch.tensor([ids for ids, _ in rows])  # (B, T)
     weight: Any = torch.tensor([weights for _, weights in rows])[:, 1:].flatten()
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=matmul_precision() == "medium"):
         logits = model(input_ids=ids[:, :-1], use_cache=False).logits  # (B, T - 1, V)
     losses = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
     return (losses * weight).sum(), weight.sum().item()
@@ -547,6 +538,9 @@ def parser() -> ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory of the base")
+    parser.add_argument(
+        "--base", type=Path, help="go on from this base, in its shape and with its tokenizer (default: from nothing)"
+    )
     parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the run (default %(default)s tokens)")
     parser.add_argument("--max-seconds", type=float, help="end the schedule by then, if --tokens does not before")
     parser.add_argument("--seed", type=int, default=0, help="of corpus and weights (default %(default)s)")

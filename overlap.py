@@ -48,7 +48,7 @@ def main(
 ) -> int:
     """Count, print a table, and report as one JSON line; 2 where directives were read and that is refused."""
     wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
-    read, seed = corpus_of(Path(base))
+    read, seed, before = corpus_of(Path(base))
     documents = read if documents is None else documents
     sources: dict[str, Iterable[str]] = {
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
@@ -62,7 +62,9 @@ def main(
         for part, row in parts.items():
             print(f"{name:10s}{part:16s}{row['runs']:8d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
     figures = {"holdout": str(holdout), "documents": documents, "run_words": RUN_WORDS, "shared": report}
-    figures["documents_read_by_base"] = read
+    figures |= {"documents_read_by_base": read, "documents_read_before": before}
+    if before:
+        print(f"{base} began on another base, whose {before} documents are not among these", file=sys.stderr)
     told = {name: parts["directives"]["examples"][0] for name, parts in report.items() if parts["directives"]["shared"]}
     if refuse and told:
         words = "; ".join(f"{name} has {text!r}" for name, text in told.items())
@@ -73,8 +75,8 @@ def main(
     return stage.DONE
 
 
-def corpus_of(base: Path) -> tuple[int, int]:
-    """How many documents a base has read, and their seed.
+def corpus_of(base: Path) -> tuple[int, int, int]:
+    """How many documents a base has read, their seed, and how many the bases had read that it began on.
 
     Raises BadInputError where its recipe does not say, and where corpus.py writes other documents than it has read.
     """
@@ -91,7 +93,10 @@ def corpus_of(base: Path) -> tuple[int, int]:
             f"{path}: corpus_sha256: the base read another corpus than corpus.py and templates/ write now; go to its "
             f"commit {recipe.get('git_commit')}, or make the base anew"
         )
-    return read, seed
+    before = 0
+    while recipe := recipe.get("began_on"):
+        before += int(recipe["documents"])
+    return read, seed, before
 
 
 def runs_of_scenarios(scenarios: Iterable[Scenario]) -> Runs:

@@ -9,9 +9,10 @@ Needs   nothing
 
 It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
 the announcement, and carries out each directive as soon as it has seen it, before it asks for the next, until there are
-no more: what ends its session is then on the screen. One that cannot be done is tried and left, the others are done,
-and then it panics with what the screen said. Most sessions follow a few plain routines; the rest looks elsewhere first,
-looks at results, or joins commands. Everything is drawn from the seed.
+no more. Work is typed so that the shell notes its failure (`|| failed=1`), and the note is shown before the last word,
+which follows from it. A directive that cannot be done is tried and left, the others are done, and then it panics with
+what the screen said. Most sessions follow a few plain routines; the rest looks elsewhere first, looks at results, or
+joins commands. Everything is drawn from the seed.
 """
 
 import random
@@ -35,6 +36,7 @@ LOOKS: dict[str, float] = {  # what is typed first where the login shows no anno
     "id": 0.02,
 }
 SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and somebody looks around all the same
+NOTE, SHOW_NOTE = " || failed=1", "set | grep failed"  # nothing else that it types begins like the second
 NAME = re.compile(r"\w{2,}")
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
@@ -98,10 +100,12 @@ class ReferenceOperator:
             yield from self._ask(call, parts)
         if parts:
             yield f"panic {len(parts)} of the directives cannot be read"
-        if self.scenario.terminal == "panic":
+        if self.scenario.terminal == "exit":
+            yield from self._look_after()
+        yield SHOW_NOTE
+        if self.last:
             yield from self._give_up()
         else:
-            yield from self._look_after()
             yield self._some({"exit": 0.85, "exit 0": 0.15})
 
     def _ask(self, call: str, parts: dict[int, list[str]]) -> Iterator[str]:
@@ -147,7 +151,8 @@ class ReferenceOperator:
         if f"MAIL={place}" in self.screen and self.rng.random() < 0.8:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
-            if len(relative.parts) > 1 and not self._listed(str(relative)):
+            hidden = len(relative.parts) > 1 and not self._listed(str(relative))
+            if hidden or (not relative.suffix and self.rng.random() < 0.8):  # `ls` does not say: a file or a directory?
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
         elif f"MAIL={place}" in self.screen:
@@ -176,10 +181,12 @@ class ReferenceOperator:
             yield f"cat {_word(self.rng.choice(named))}"
         if not commands and (attempts := self._attempts(directive)):
             commands = [self.rng.choice(attempts)]
-        for command in self._joined(commands):
-            yield command
-            if self.scenario.terminal == "panic":
+        if self.style == "one" or self.scenario.terminal == "panic":
+            for command in commands:
+                yield noted(command)
                 self._note_failure(command)
+        else:
+            yield from self._joined([noted(command) for command in commands])
 
     def _attempts(self, directive: str) -> list[str]:
         fixtures = [fixture.path for fixture in self.scenario.world_fixtures()]
@@ -187,8 +194,7 @@ class ReferenceOperator:
 
     def _joined(self, commands: Sequence[str]) -> list[str]:
         """What is typed at once: each command, or two or four of them in the style of this session."""
-        plain = not any("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\" for command in commands)
-        if self.style == "one" or self.scenario.terminal == "panic" or not plain:
+        if not all(map(is_plain, commands)):
             return list(commands)
         many, joint = (4, "\n") if self.style == "lines" else (2, "; ")
         return [joint.join(commands[start : start + many]) for start in range(0, len(commands), many)]
@@ -252,16 +258,27 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
 def one_at_a_time(scenario: Scenario) -> list[str]:
     """The calls that bring out the directives one after another, and one more, which finds that there are no more.
 
-    Numbers are counted up; of what is printed all at once the next line is taken, and of a list of names the next name.
+    Numbers are counted up; of what is printed all at once, or asked for with all names at once, the next line is taken.
     """
     calls, count = scenario.provider.directive_commands, len(scenario.directives)
     if scenario.provider_kind == "bulletin":
         return [f"{calls[0]} | sed -n {line}p" for line in range(1, count + 2)]
     if scenario.provider_kind == "topics":
         reader = calls[-1].rsplit(" ", 1)[0]
-        return [calls[0], *(f"{reader} $({calls[0]} | awk '{{print ${word}}}')" for word in range(1, count + 2))]
+        every = f"{calls[0]} | xargs -n 1 {reader}"
+        return [calls[0], *(f"{every} | sed -n {line}p" for line in range(1, count + 2))]
     beyond = re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)
     return [*calls, beyond] if beyond != calls[-1] else calls
+
+
+def is_plain(command: str) -> bool:
+    """True when more may be written behind `command` on its line."""
+    return not ("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\")
+
+
+def noted(command: str) -> str:
+    """`command`, so that the shell notes its failure; as it is where nothing may be written behind it."""
+    return command + NOTE if is_plain(command) else command
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:

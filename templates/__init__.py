@@ -17,30 +17,36 @@ from taxonomy import ARCHETYPES, DIFFICULTIES, Combination
 from templates import (
     archives,
     blocked,
+    casing,
     configuration,
     counting,
     extraction,
     files,
+    filtering,
     joins,
     lines,
     links,
     permissions,
+    prefixes,
     ranking,
+    relinking,
     renames,
     search,
     squeeze,
     sums,
     tables,
+    taking,
     text,
     tidying,
     trimming,
+    unpacking,
 )  # fmt: skip
 from templates.providers import announcement, provider
 from templates.world import Names, Shape, Unit, checker_for, fixture
 
 _FAMILIES = (
-    files, tidying, search, extraction, text, lines, tables, joins, counting, ranking, sums, permissions, links,
-    archives, squeeze, configuration, trimming, renames, blocked,
+    files, tidying, search, extraction, text, casing, lines, taking, tables, filtering, joins, counting, ranking, sums,
+    permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames, prefixes, blocked,
 )  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()

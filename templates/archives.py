@@ -18,7 +18,7 @@ import tarfile
 import zipfile
 
 from schema import HOME, Fixture, sha256
-from templates.world import Names, Shape, Unit, directory, fixture, listed, quote, shown, text_of
+from templates.world import Names, Shape, Unit, directory, fixture, listed, quote, shown
 
 
 def binary(path: str, content: bytes) -> Fixture:
@@ -72,13 +72,13 @@ def _whole_gzip(path: str) -> str:
     return f'gunzip -t < {file} && [ "$({last})" -eq "$(zcat < {file} | wc -c)" ]'
 
 
-def _contents(names: Names, count: int, ext: str | None = None) -> dict[str, str]:
+def contents(names: Names, count: int, ext: str | None = None) -> dict[str, str]:
     """`count` plain file names with their texts, sorted by name."""
     files = [names.file(ext or names.pick(["txt", "log", "md", "csv"]), plain=True) for _ in range(count)]
     return {file: names.text(2, 4) for file in sorted(files)}
 
 
-def _below(place: str, members: dict[str, str]) -> dict[str, str]:
+def below(place: str, members: dict[str, str]) -> dict[str, str]:
     """The same texts at names below `place`."""
     return {f"{place}/{name}": text for name, text in members.items()}
 
@@ -89,7 +89,7 @@ def text_files(members: dict[str, str]) -> list[Fixture]:
 
 
 def _pack_named(names: Names) -> Unit:
-    members, zipped = _contents(names, names.number(2, 3)), names.rng.random() < 0.4
+    members, zipped = contents(names, names.number(2, 3)), names.rng.random() < 0.4
     out = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
     kind, flags = ("gzip-compressed tar archive", "-czf") if zipped else ("tar archive", "-cf")
     o, what = shown(out), listed(list(members))
@@ -102,7 +102,7 @@ def _pack_named(names: Names) -> Unit:
                 f"Put the files {what} together into {o}, a {kind}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {o} to be a {kind} with {what} in it.",
                 f"{o} should be a {kind} that holds {what}.",
@@ -118,6 +118,17 @@ def _pack_named(names: Names) -> Unit:
                 f"Into a {kind} called {o} go {what}, which stay on disk as well.",
                 f"Archive {what} together as {o} (a {kind}).",
                 f"One {kind}, {o}, takes in {what} and nothing else.",
+                f"Pack {what} up as a {kind} under the name {o}.",
+                f"Gather {what} in {o}, which has to be a {kind}; the files themselves remain.",
+                f"Combine {what}: one {kind}, {o}, with each of them as a member.",
+                f"Make {o}. It is a {kind}, and its members are {what}.",
+                f"Wrap up {what} in a single {kind} named {o}, and keep the originals.",
+                f"Assemble a new {kind} at {o} (members: {what}).",
+                f"For safekeeping, put copies of {what} in the {kind} {o}.",
+                f"{o} does not exist yet; produce it as a {kind} that contains {what}.",
+                f"Once {o} is there, it is a {kind} whose only members are {what}.",
+                f"The members of {o}, which is a new {kind}, are to be {what}.",
+                f"Roll {what} into {o}; the format is that of a {kind}.",
             ]
         ),
         solution=[f"tar {flags} {quote(out)} {' '.join(members)}"],
@@ -128,7 +139,7 @@ def _pack_named(names: Names) -> Unit:
 
 def _pack_by_extension(names: Names) -> Unit:
     place, ext, zipped = names.directory(), names.pick(["log", "txt", "csv"]), names.rng.random() < 0.6
-    members = _below(place, _contents(names, names.number(2, 4), ext))
+    members = below(place, contents(names, names.number(2, 4), ext))
     out = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
     kind, flags = ("gzip-compressed tar archive", "-czf") if zipped else ("tar archive", "-cf")
     o = shown(out)
@@ -141,7 +152,7 @@ def _pack_by_extension(names: Names) -> Unit:
                 f"Archive the .{ext} files in {place} as {o} ({kind}, with {place}/ in front of each name).",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want all .{ext} files from {place} in one {kind}, {o}, stored as {place}/NAME.",
                 f"{o} should be a {kind} of whatever in {place} ends in .{ext}, directory name included.",
@@ -163,6 +174,17 @@ def _pack_by_extension(names: Names) -> Unit:
                 f" {place}/NAME.",
                 f"Produce {o} with tar{' and gzip' if zipped else ', without compression'}: its members are"
                 f" {place}/NAME for each NAME in {place} that ends in .{ext}.",
+                f"Pack {place}/*.{ext} into the {kind} {o}, with {place}/ kept in every member name.",
+                f"Gather each .{ext} file of {place} as member {place}/NAME of the new {kind} {o}.",
+                f"Assemble {o}, a {kind}: its entries are all {place}/*.{ext}, directory part included.",
+                f"Roll up the .{ext} files in {place} as a {kind} named {o}; keep {place}/ in front of their names.",
+                f"Make a {kind} out of {place}/*.{ext}. Call it {o} and leave {place}/ in the member names.",
+                f"Whatever matches {place}/*.{ext} is wanted in {o}, a {kind}, under that same path.",
+                f"Other files aside, back up the .{ext} ones of {place} in the {kind} {o}, as {place}/NAME.",
+                f"Wrap the files that match {place}/*.{ext} in one {kind}; it is {o}, with members like {place}/NAME.",
+                f"Which files in {place} end in .{ext}? Enter them all, as {place}/NAME, in the new {kind} {o}.",
+                f"The {kind} {o} must be made; in it are the .{ext} files of {place}, each as {place}/NAME.",
+                f"Only .{ext} files count: place those of {place} in {o}, a {kind}, by the path {place}/NAME.",
             ]
         ),
         solution=[f"tar {flags} {quote(out)} {place}/*.{ext}"],
@@ -172,11 +194,11 @@ def _pack_by_extension(names: Names) -> Unit:
 
 
 def _pack_bare_names(names: Names) -> Unit:
-    place, members = names.directory(), _contents(names, names.number(2, 3))
+    place, members = names.directory(), contents(names, names.number(2, 3))
     out, what = names.file("tar"), listed(list(members))
     o, inside = shown(out), " ".join(members)
     return Unit(
-        fixtures=text_files(_below(place, members)),
+        fixtures=text_files(below(place, members)),
         directive=names.pick(
             [
                 f"From the directory {place} pack {what} into the tar archive {o}; no {place}/ in the member names.",
@@ -184,7 +206,7 @@ def _pack_bare_names(names: Names) -> Unit:
                 f"Archive {what} of {place} in {o} (plain tar) so that it lists just the file names, no directory.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the files {what} from {place} in a tar archive {o}, stored under their bare names.",
                 f"{o} should be a tar archive listing only {what}, taken out of {place}.",
@@ -206,6 +228,17 @@ def _pack_bare_names(names: Names) -> Unit:
                 f" {place}/.",
                 f"No path may stand before the member names of the tar archive {o}. Fill it with {what}, taken from"
                 f" {place}.",
+                f"Pack {what}, found in {place}, as the plain tar archive {o}; drop {place}/ from the member names.",
+                f"Gather {what} out of {place} in an uncompressed tar archive called {o}, by bare file names.",
+                f"Assemble {o}, an uncompressed tar archive: members {what}, read from {place} but without its name.",
+                f"Strip {place}/ from the names as you archive {what} from that folder in the tar file {o}.",
+                f"Make a tar archive {o} whose members are plainly {what}; the files are found in {place}.",
+                f"Seen from inside {place}, put {what} in a new uncompressed tar archive, {o}, here at home.",
+                f"When {o} is listed, it shows {what} and no folder. Create this tar file from the files in {place}.",
+                f"Let {o} wrap up, as a tar file without compression or folder names, {what} as found in {place}.",
+                f"{place} has the files {what}; they are wanted in the tar archive {o}, minus the {place}/ part.",
+                f"Combine {what} from the folder {place} in one tar file, {o}, that does not mention {place}.",
+                f"A plain tar archive, {o}, gets {what} from {place}; each entry is the file name only.",
             ]
         ),
         solution=[f"tar -cf {quote(out)} -C {place} {inside}"],
@@ -216,7 +249,7 @@ def _pack_bare_names(names: Names) -> Unit:
 
 def _pack_and_delete(names: Names) -> Unit:
     place, ext = names.directory(), names.pick(["log", "txt"])
-    members = _below(place, _contents(names, names.number(2, 3), ext))
+    members = below(place, contents(names, names.number(2, 3), ext))
     out = names.file("tgz")
     o = shown(out)
     return Unit(
@@ -230,7 +263,7 @@ def _pack_and_delete(names: Names) -> Unit:
                 f"Archive {place}/*.{ext} in {o} (tar with gzip, names with {place}/) and delete what was archived.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the .{ext} files of {place} moved to {o}, a gzip-compressed tar archive, as {place}/NAME.",
                 f"{o} should take over the .{ext} files of {place}: a gzip-compressed tar of them, the files gone.",
@@ -256,6 +289,17 @@ def _pack_and_delete(names: Names) -> Unit:
                 " them from the disk.",
                 f"Every .{ext} file of {place} exists only as the member {place}/NAME of {o} in the end. Create that"
                 " archive, a gzip-compressed tar, and erase the files.",
+                f"Relocate all {place}/*.{ext} to the gzipped tar archive {o} as {place}/NAME; none is left on disk.",
+                f"Pack {place}/*.{ext} as {o}, a gzipped tar with {place}/ in its names, then delete those files.",
+                f"Archive the .{ext} files of {place} as {place}/NAME in {o} (tar plus gzip); purge them afterwards.",
+                f"Clear {place} of .{ext} files, but first store them as {place}/NAME in a gzipped tar archive, {o}.",
+                f"Gather the .{ext} files in {place} in a gzipped tar, {o}, as {place}/NAME. Discard the originals.",
+                f"To free space, swap {place}/*.{ext} for {o}: a gzip-compressed tar of them, members {place}/NAME.",
+                f"After {o}, a gzipped tar of all {place}/*.{ext} under those paths, is made, the files must go.",
+                f"Make a gzip-compressed tar {o} of {place}/*.{ext}, paths included, and get rid of the originals.",
+                f"Retire the .{ext} files of {place}: each is {place}/NAME in {o}, a gzipped tar, and gone from disk.",
+                f"{place}/*.{ext} get packed in the gzipped tar archive {o} under these paths, then wiped from disk.",
+                f"Compress the .{ext} files of {place} to one gzipped tar, {o} ({place}/NAME inside); keep no original",
             ]
         ),
         solution=[f"tar -czf {quote(out)} {place}/*.{ext}", f"rm {place}/*.{ext}"],
@@ -266,7 +310,7 @@ def _pack_and_delete(names: Names) -> Unit:
 
 
 def _pack_into_directory(names: Names) -> Unit:
-    members, place = _contents(names, 2), names.directory()
+    members, place = contents(names, 2), names.directory()
     out, (first, second) = f"{place}/{names.file('tar')}", list(members)
     o = shown(out)
     return Unit(
@@ -278,7 +322,7 @@ def _pack_into_directory(names: Names) -> Unit:
                 f"Archive {first} with {second} as {o} (plain tar), creating the directory first.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want a new directory {place} with a tar archive of {first} and {second} in it, named {o}.",
                 f"{o}, in a directory still to be made, should be a tar archive holding {first} and {second}.",
@@ -300,6 +344,17 @@ def _pack_into_directory(names: Names) -> Unit:
                 " in that archive.",
                 f"No directory {place} exists so far: set it up, and bundle {first} and {second} in it as {o}, a plain"
                 " tar archive.",
+                f"Make {place}, then archive {first} and {second} in it as {o}, an uncompressed tar.",
+                f"Add a directory {place}; pack {first} and {second} up there in the tar archive {o}.",
+                f"Start a folder {place} and combine {first} with {second} as the plain tar file {o}.",
+                f"Open up a new directory, {place}, for {o}: a tar archive, not compressed, of {first} and {second}.",
+                f"Once {place} has been made, wrap {first} and {second} in the tar archive {o}.",
+                f"Prepare {place} (a new folder) and put copies of {first} and {second} in the tar archive {o}.",
+                f"As {place} is missing, create it; next, assemble {o}, a plain tar archive, from {first} and {second}",
+                f"{first} and {second} are to be members of {o}, a new tar archive in a new directory {place}.",
+                f"Pack the files {first} and {second} as {o}, a tar without compression, in {place}, which you make.",
+                f"Two steps: a directory {place} is made, and a new tar archive there, {o}, gets {first} and {second}.",
+                f"Establish {place} as a directory. Roll {first} and {second} into the uncompressed tar {o} there.",
             ]
         ),
         solution=[f"mkdir {place}", f"tar -cf {quote(out)} {first} {second}"],
@@ -308,255 +363,6 @@ def _pack_into_directory(names: Names) -> Unit:
     )
 
 
-def _archive(names: Names, members: dict[str, str]) -> tuple[str, str, Fixture, str]:
-    """A tar archive in the world: its name, how to say what it is, its fixture, and the letter that tar wants."""
-    if names.rng.random() < 0.5:
-        path = names.file(names.pick(["tgz", "tar.gz"]))
-        return path, "compressed tar archive", binary(path, tar_bytes(members, compressed=True)), "z"
-    path = names.file("tar")
-    return path, "tar archive", binary(path, tar_bytes(members)), ""
-
-
-def _unpack_into(names: Names) -> Unit:
-    members, place, exists = _contents(names, names.number(2, 3)), names.directory(), names.rng.random() < 0.5
-    path, kind, entry, z = _archive(names, members)
-    p, where = shown(path), "the directory" if exists else "the new directory"
-    return Unit(
-        fixtures=[entry, *([directory(place)] if exists else [])],
-        directive=names.pick(
-            [
-                f"Unpack the {kind} {p} into {where} {place}.",
-                f"Extract all of {p} (a {kind}) into {where} {place}.",
-                f"Put the content of the {kind} {p} into {where} {place}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want everything from the {kind} {p} below {where} {place}.",
-                f"{place}, {where[4:]}, should hold what the {kind} {p} holds.",
-                f"Extract the {kind} {p}; its files go in {where} {place}.",
-                f"Everything in {p}, a {kind}, must be unpacked to {where} {place}.",
-                f"Could you unpack {p} for me? It is a {kind}, and its members belong in {where} {place}.",
-                f"In {where} {place}, expand the whole {kind} {p}.",
-                f"Use tar to take all members out of {p} and leave them in {where} {place}.",
-                f"The members of the {kind} {p} are wanted as files in {where} {place}.",
-                f"{'Use' if exists else 'Create'} the folder {place} for everything that is inside the {kind} {p}.",
-                f"Expand {p}, which is a {kind}, with {where} {place} as the target.",
-                f"Restore in {where} {place} all that is packed in {p}, a {kind}.",
-                f"Write to {where} {place} the files that the {kind} {p} is made of.",
-                f"Into {where} {place} go all files of the {kind} {p}, unpacked.",
-                f"Every file in {p} comes out of that {kind} and into {where} {place}.",
-            ]
-        ),
-        solution=[*([] if exists else [f"mkdir {place}"]), f"tar -x{z}f {quote(path)} -C {place}"],
-        after=[*([] if exists else [directory(place)]), *text_files(_below(place, members))],
-    )
-
-
-def _unpack_here(names: Names) -> Unit:
-    place = names.word()
-    members = _below(place, _contents(names, names.number(2, 3)))
-    path, kind, entry, z = _archive(names, members)
-    delete, p = names.rng.random() < 0.5, shown(path)
-    then = " and delete the archive" if delete else ""
-    return Unit(
-        fixtures=[entry],
-        directive=names.pick(
-            [
-                f"Unpack the {kind} {p} right in the home directory{then}.",
-                f"Extract {p}, a {kind}, here in the home directory{then}.",
-                f"The {kind} {p} holds a directory {place}; unpack it at home{then}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want what the {kind} {p} holds, the directory {place}, in my home"
-                f"{', and the archive gone' if delete else ''}.",
-                f"The home directory should get {place} from the {kind} {p}"
-                f"{', which can go afterwards' if delete else ''}.",
-                f"Expand the {kind} {p} where you are, in the home"
-                f" directory{'; remove the archive then' if delete else '; the archive stays'}.",
-                f"Could you extract all of {p} here at home? It is a"
-                f" {kind}{' and is not needed any more afterwards: delete it' if delete else ''}.",
-                f"Unpack {p} with tar in the current directory, which gets the folder"
-                f" {place}{'. Then erase the archive' if delete else ''}.",
-                f"Everything inside the {kind} {p} is wanted here as"
-                f" {place}/NAME{', after which the archive is removed' if delete else ''}.",
-                f"The files of {p}, a {kind}, must come out at home, below"
-                f" {place}{'; then remove the archive file' if delete else ''}.",
-                f"{'First extract' if delete else 'Extract'} the members of the {kind} {p} here, at"
-                f" home{'; second, delete it' if delete else ''}.",
-                f"Restore the directory {place} from the {kind} {p} here at"
-                f" home{', then throw the archive out' if delete else ''}.",
-                f"Open {p}, a {kind}, and write its files to the home directory, as"
-                f" {place}/NAME{'; drop the archive afterwards' if delete else ''}.",
-                f"Into the home directory goes all that {p} holds, a {kind} of the directory"
-                f" {place}{'; the archive is then deleted' if delete else ''}.",
-                f"Create {place} in the home directory by expanding the {kind}"
-                f" {p}{', and erase the archive once that is done' if delete else ', which stays'}.",
-                f"All members of {p}, which is a {kind}, come out right here at"
-                f" home{'. Delete the archive then' if delete else ''}.",
-            ]
-        ),
-        solution=[f"tar -x{z}f {quote(path)}", *([f"rm {quote(path)}"] if delete else [])],
-        after=text_files(members),
-        removed=[path] if delete else [],
-    )
-
-
-def _unpack_one(names: Names) -> Unit:
-    members, place = _contents(names, 3), names.directory()
-    path, kind, entry, z = _archive(names, members)
-    wanted, p = names.pick(list(members)), shown(path)
-    return Unit(
-        fixtures=[entry, directory(place)],
-        directive=names.pick(
-            [
-                f"From the {kind} {p} extract only {wanted} into the directory {place}.",
-                f"Unpack the single member {wanted} of {p}, a {kind}, into {place}.",
-                f"Get {wanted} out of the {kind} {p} and into {place}; leave the other members packed.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want just {wanted} from the {kind} {p}, placed in {place}.",
-                f"{place} should get one member of the {kind} {p}, namely {wanted}.",
-                f"Extract the file {wanted}, and no other, from the {kind} {p}; it belongs in {place}.",
-                f"Only {wanted} is needed of what the {kind} {p} contains; put it in the folder {place}.",
-                f"Could you take {wanted} out of {p} and leave it in the directory {place}? {p} is a {kind} with other"
-                " members, too.",
-                f"In the directory {place}, restore {wanted} from the {kind} {p}, nothing else.",
-                f"Use tar to unpack one file of the {kind} {p}: {wanted}, to the directory {place}.",
-                f"The directory {place} needs {wanted}, which is a member of {p}, a {kind}; do not unpack the rest.",
-                f"Restore {wanted}, one member of the {kind} {p}, in {place}; unpack no other.",
-                f"Copy {wanted}, just this one file, to the directory {place}; it is packed in {p}, a {kind}.",
-                f"Into {place} goes {wanted} from {p} ({kind}). All the other members remain in the archive only.",
-                f"Pick {wanted} from all that the {kind} {p} holds and write that file alone to {place}.",
-                f"Nothing but {wanted} is to come out of {p}, a {kind}: expand that member into {place}.",
-            ]
-        ),
-        solution=[f"tar -x{z}f {quote(path)} -C {place} {wanted}"],
-        after=[fixture(f"{place}/{wanted}", members[wanted])],
-    )
-
-
-def _member_to_file(names: Names) -> Unit:
-    members, out = _contents(names, names.number(2, 3)), names.file("txt")
-    path, kind, entry, z = _archive(names, members)
-    wanted, p, o = names.pick(list(members)), shown(path), shown(out)
-    return Unit(
-        fixtures=[entry],
-        directive=names.pick(
-            [
-                f"Write the content of the member {wanted} of the {kind} {p} to the file {o}.",
-                f"Read {wanted} out of {p} ({kind}) and save its content under the name {o}.",
-                f"Extract the member {wanted} of the {kind} {p} as {o}, not under its own name.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want what {wanted} says inside the {kind} {p}, in a file called {o}.",
-                f"{o} should equal {wanted} as it is in the {kind} {p}.",
-                f"Print the text of {wanted}, from inside the {kind} {p}, and redirect it to {o}.",
-                f"In the {kind} {p} there is a file {wanted}; its text is wanted as {o} here, and nothing else gets"
-                " unpacked.",
-                f"Could you copy the text of {wanted} from inside {p}, a {kind}, to {o}?",
-                f"Create {o} with the text of {wanted}, a member of the {kind} {p}.",
-                f"Take {wanted} from the {kind} {p} but call it {o}; no file {wanted} should be left here.",
-                f"The text of {wanted}, packed in {p} ({kind}), has to be in the new file {o}.",
-                f"Let tar print {wanted} from {p} and store what it prints in {o}.",
-                f"Write to {o} what is in {wanted}, a member of the {kind} {p}.",
-                f"Copy {wanted}, which the {kind} {p} holds, to a file by another name, {o}; nothing else is"
-                " extracted.",
-                f"To {o} goes what {wanted} says, which you read from the {kind} {p} without unpacking anything.",
-                f"Send the plain text of {wanted}, one of the files in {p} ({kind}), to {o}.",
-                f"What does {wanted} say in the {kind} {p}? Save its text as {o}.",
-            ]
-        ),
-        solution=[f"tar -x{z}Of {quote(path)} {wanted} > {quote(out)}"],
-        after=[fixture(out, members[wanted])],
-    )
-
-
-def _list_members(names: Names) -> Unit:
-    members, out, place = _contents(names, names.number(3, 4)), names.file("list"), names.directory()
-    path, kind, entry, z = _archive(names, members)
-    p, o, a = shown(path), shown(out), quote(path)
-    return Unit(
-        fixtures=[entry, directory(place)],
-        directive=names.pick(
-            [
-                f"Save the sorted member list of the {kind} {p} as {o}, then unpack it into {place}.",
-                f"List {p} ({kind}) into {o}, one name per line and sorted, and extract everything into {place}.",
-                f"Write the names in the {kind} {p}, sorted, to {o}; after that unpack it in the directory {place}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the {kind} {p} unpacked below {place} and a sorted list of its members in {o}.",
-                f"{o} should list the members of the {kind} {p} in order, and {place} should hold them.",
-                f"Put a sorted list of the members of {p}, a {kind}, in {o}; next extract all of them to the directory"
-                f" {place}.",
-                f"Which files are in the {kind} {p}? Write their sorted names to {o} and unpack them to the folder"
-                f" {place}.",
-                f"First {o}: the member names of the {kind} {p} in alphabetical order. Second, the members themselves:"
-                f" extract them to {place}.",
-                f"Use tar twice on {p}: store the listing, sorted, in {o} and expand the archive inside {place}.",
-                f"The names of all members of {p} ({kind}) belong in {o}, sorted, and the members themselves in"
-                f" {place}.",
-                f"Could you list the {kind} {p}, sort the names, save them as {o}, and then unpack the archive to the"
-                f" folder {place}?",
-                f"Record the member names of the {kind} {p} in {o}, in sorted order and one on each line; also expand"
-                f" the archive into {place}.",
-                f"Sort into {o} the names of all members of {p} ({kind}). Then extract the members themselves into"
-                f" {place}.",
-                f"Into {place} go all files of the {kind} {p}, while their sorted names go to {o}.",
-                f"Unpack the {kind} {p} below {place} and leave an alphabetical list of its member names in {o}.",
-                f"For the {kind} {p}, create {o}: the names of all its files in sorted order. The files themselves are"
-                f" extracted to {place}.",
-            ]
-        ),
-        solution=[f"tar -t{z}f {a} | sort > {quote(out)}", f"tar -x{z}f {a} -C {place}"],
-        after=[fixture(out, text_of(members)), *text_files(_below(place, members))],
-    )
-
-
-def _unzip(names: Names) -> Unit:
-    members, place = _contents(names, names.number(2, 3)), names.directory()
-    path = names.file("zip")
-    return Unit(
-        fixtures=[binary(path, zip_bytes(members)), directory(place)],
-        directive=names.pick(
-            [
-                f"Unpack the zip archive {shown(path)} into the directory {place}.",
-                f"Extract everything in {shown(path)}, a zip archive, to {place}.",
-                f"Unzip {shown(path)} so that its files land in {place}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the files of the zip archive {shown(path)} to be in {place}.",
-                f"{place} should hold all that the zip archive {shown(path)} holds.",
-                f"Expand the zip file {shown(path)} in the folder {place}.",
-                f"Everything packed in {shown(path)} must be extracted with unzip; the target is {place}.",
-                f"Could you unpack {shown(path)} for me? It is a zip file whose members belong in the directory"
-                f" {place}.",
-                f"In the directory {place}, extract all members of the zip file {shown(path)}.",
-                f"Take the files out of {shown(path)}, which is a zip archive, and leave them in {place}.",
-                f"The members of the zip archive {shown(path)} are wanted as files in the folder {place}.",
-                f"Restore all files of the zip archive {shown(path)} in {place}.",
-                f"Write every member of {shown(path)}, which is a zip file, to the directory {place}.",
-                f"Into {place} goes all that is packed in the zip file {shown(path)}.",
-                f"Open the zip archive {shown(path)} and put what it holds in {place}.",
-                f"Every file of the zip archive {shown(path)} comes out into the folder {place}.",
-            ]
-        ),
-        solution=[names.pick([f"unzip -q {quote(path)} -d {place}", f"unzip -q -d {place} {quote(path)}"])],
-        after=text_files(_below(place, members)),
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
     "pack_archive": [_pack_named, _pack_by_extension, _pack_bare_names, _pack_and_delete, _pack_into_directory],
-    "unpack_archive": [_unpack_into, _unpack_here, _unpack_one, _member_to_file, _list_members, _unzip],
 }

@@ -72,7 +72,7 @@ def _set_value(names: Names) -> Unit:
                 f"The setting {key} of {s} gets the value {new}, written '{key}{separator}{new}'.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want '{key}{separator}{new}' in {s} where {key} has another value now.",
                 f"{s} should say '{key}{separator}{new}' for the key it already has.",
@@ -88,6 +88,17 @@ def _set_value(names: Names) -> Unit:
                 f"Every line of {s} stays, except that '{key}{separator}{old}' turns into '{key}{separator}{new}'.",
                 f"Swap '{key}{separator}{old}' for '{key}{separator}{new}' in the configuration file {s}.",
                 f"Of the settings in {s}, give {key} the value {new}. Its line then says '{key}{separator}{new}'.",
+                f"Change the line '{key}{separator}{old}' of {s} to '{key}{separator}{new}'.",
+                f"Set {key} to {new} in {s}, so that the line reads '{key}{separator}{new}'.",
+                f"Adjust {s}: where {key} is now {old}, the line becomes '{key}{separator}{new}'.",
+                f"Alter just one setting of {s}, namely {key}, so as to get '{key}{separator}{new}'.",
+                f"Assign {key} the new value {new} in {s} (written '{key}{separator}{new}'); the other lines stay.",
+                f"Overwrite the present {key} line of {s} with '{key}{separator}{new}'.",
+                f"Switch {key} in {s} from {old} over to {new}. The line is then '{key}{separator}{new}'.",
+                f"Instead of '{key}{separator}{old}', the file {s} is to have '{key}{separator}{new}'.",
+                f"The value {old} of {key} in {s} is wrong; correct the line to '{key}{separator}{new}'.",
+                f"If a line in {s} sets {key}, it must now be '{key}{separator}{new}'.",
+                f"For {key}, the one line in {s} has to be '{key}{separator}{new}', no longer '{key}{separator}{old}'.",
             ]
         ),
         solution=[f"sed -i 's/^{key}{separator}.*/{key}{separator}{new}/' {quote(path)}"],
@@ -109,7 +120,7 @@ def _add_setting(names: Names) -> Unit:
                 f"Put one more line, '{line}', below the others in {s}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {s} to end with '{line}'.",
                 f"'{line}' should be the last line of {s}.",
@@ -124,6 +135,17 @@ def _add_setting(names: Names) -> Unit:
                 f"Leave what {s} says and put '{line}' after it, as its closing line.",
                 f"One setting has yet to be added to {s}. Its line is '{line}', and it comes last.",
                 f"Insert '{line}' into {s} after the final line.",
+                f"Place '{line}' on a fresh line at the bottom of {s}.",
+                f"Enter '{line}' below everything else in {s}.",
+                f"Supplement {s} with '{line}', which becomes the last line; the present ones are kept.",
+                f"Tack '{line}' onto the end of {s}, on its own line.",
+                f"'{line}' has to stand underneath all present lines of {s}.",
+                f"Without altering any line of {s}, attach '{line}' to its end as a separate line.",
+                f"Let {s} grow by one line at the bottom, which reads '{line}'.",
+                f"So far {s} does not set this: '{line}'. Include it, after all other lines.",
+                f"Complete {s} with one closing line: '{line}'.",
+                f"When you are finished, {s} has its old lines in front and '{line}' at the very end.",
+                f"Register a further setting at the foot of {s}, namely '{line}'.",
             ]
         ),
         solution=[f"echo '{line}' >> {quote(path)}"],
@@ -147,7 +169,7 @@ def _change_and_add(names: Names) -> Unit:
                 f"Change {key} to {new} in {s}, then add '{line}' as its last line.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {s} to say {key}={new}, with '{line}' at its end as a new setting.",
                 f"{s} should have {key} at {new} and close with '{line}'.",
@@ -164,6 +186,17 @@ def _change_and_add(names: Names) -> Unit:
                 f"Replace what {key} has as its value in {s} by {new}, and put '{line}' at the bottom of the same"
                 " file.",
                 f"Add '{line}' as the bottom line of {s} and turn the value of {key} there into {new}.",
+                f"Set {key} to {new} within {s}, then append '{line}' there.",
+                f"Modify the existing {key} line of {s} to {key}={new} and finish the file with '{line}'.",
+                f"Adjust {s}: {key} takes the value {new}, and '{line}' comes in as an extra final line.",
+                f"Attach '{line}' to the end of {s}; also swap the present value of {key} for {new}.",
+                f"Once {key} has been switched to {new} in {s}, tack '{line}' onto its end.",
+                f"{key} is out of date in {s} and must be {new}; '{line}' is missing and goes last.",
+                f"Assign {new} to {key} in {s}. Supplement the file with one more line at the bottom, '{line}'.",
+                f"Bring {s} up to date ({key}={new} where {key} is set, '{line}' as additional last line).",
+                f"Two edits are due in {s}: {key} is changed to {new}, and '{line}' is appended.",
+                f"Revise {key} in {s} so that it equals {new}, and enter '{line}' underneath the last line.",
+                f"Exchange the value of {key} for {new} in {s} and complete that file with the line '{line}'.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {quote(path)}", f"echo '{line}' >> {quote(path)}"],
@@ -186,7 +219,7 @@ def _set_two(names: Names) -> Unit:
                 f"Edit {s} so that it reads {first}={one} and {second}={two}, each in its place.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {first} at {one} and {second} at {two} in {s}.",
                 f"{s} should have the values {one} for {first} and {two} for {second}.",
@@ -203,6 +236,17 @@ def _set_two(names: Names) -> Unit:
                 f"Put {one} behind {first}= and {two} behind {second}= in the file {s}.",
                 f"For {first} write {one} and for {second} write {two} as the values in {s}; leave all other lines"
                 " alone.",
+                f"Set two values in {s}: that of {first} to {one}, that of {second} to {two}.",
+                f"Modify {s} in two places: {first}={one}, {second}={two}.",
+                f"Assign {one} to {first}, and {two} to {second}, in the settings of {s}.",
+                f"Adjust both {first} (to {one}) and {second} (to {two}) in the file {s}.",
+                f"In {s} the setting {first} now needs {one} as its value, while {second} needs {two}.",
+                f"Swap the present value of {first} in {s} for {one}; likewise that of {second} for {two}.",
+                f"Enter {one} as the value of {first} in {s}. Do the same for {second} with {two}.",
+                f"{first} and {second} are wrong in {s}: the former has to be {one}, the latter {two}.",
+                f"Bring {s} to the state where {first} equals {one}, {second} equals {two}, and the rest is as before.",
+                f"Can {first} be switched to {one} and {second} to {two} in {s}, with the other lines kept?",
+                f"Revise {s} so that {first} has {one} and {second} has {two} after its equals sign.",
             ]
         ),
         solution=[
@@ -231,7 +275,7 @@ def _set_in_section(names: Names) -> Unit:
                 f"Change {key} to {new} in just one section of {s}, the one headed [{chosen}].",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {key} to be {new} under [{chosen}] in {s} and unchanged elsewhere.",
                 f"The section [{chosen}] of {s} should say {key}={new}, no other section.",
@@ -249,6 +293,17 @@ def _set_in_section(names: Names) -> Unit:
                 " the file.",
                 f"Out of all the {key} lines in {s}, change the one that belongs to [{chosen}] so that it reads"
                 f" {key}={new}.",
+                f"Set {key} to {new} in the [{chosen}] part of {s}; do not touch other sections.",
+                f"Modify one line of {s}: the {key} that stands in section [{chosen}] is to be {new}.",
+                f"Adjust {key} for [{chosen}] in {s} from {old} to {new}, keeping all the other sections.",
+                f"In {s}, {key}={old} is wrong below [{chosen}]; make it {key}={new} there alone.",
+                f"Swap {old} for {new} as the value of {key} in {s}, but solely within [{chosen}].",
+                f"Assign {new} to {key} inside the [{chosen}] block of {s} and nowhere else.",
+                f"All sections of {s} keep their {key}, except [{chosen}], where it becomes {new}.",
+                f"Update {s} so that [{chosen}] has {key}={new}. The same key in another section stays at its value.",
+                f"Locate section [{chosen}] in {s}, enter {new} as its {key}, and spare the remaining sections.",
+                f"If a {key} line of {s} belongs to [{chosen}], it has to say {key}={new}; any other one is kept.",
+                f"Switch the {key} of [{chosen}] over to {new} in the file {s} (that section only).",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^\[/ s/^{key}=.*/{key}={new}/' {quote(path)}"],
@@ -278,7 +333,7 @@ def _uncomment(names: Names) -> Unit:
                 f"Make the commented setting {key} of {s} active again {to}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want '{key}={value}' as a live line in {s}, not '#{key}={old}'.",
                 f"{s} should have {key}={value} in force, which is behind a # now.",
@@ -293,6 +348,17 @@ def _uncomment(names: Names) -> Unit:
                 f"Find '#{key}={old}' in {s} and write '{key}={value}' instead of it.",
                 f"Let {key} count again in {s}: its line loses the # that it begins with and says '{key}={value}'.",
                 f"Out of the dead line '#{key}={old}' in {s} make the active line '{key}={value}'.",
+                f"Uncomment the {key} line of {s}, which then has to read '{key}={value}'.",
+                f"Strip the # from the front of the {key} line in {s} {to}.",
+                f"Switch {key} on in {s}: '#{key}={old}' gives way to '{key}={value}'.",
+                f"Bring {key} into effect in the file {s}; its line is '{key}={value}' afterwards, without a #.",
+                f"Swap the comment '#{key}={old}' in {s} for a working '{key}={value}'.",
+                f"Take the # off '#{key}={old}' in {s} {to}.",
+                f"At present {s} has {key} commented out. Its line has to be '{key}={value}', with no # before it.",
+                f"Make {key} active in {s} (so far it is '#{key}={old}') with the line '{key}={value}'.",
+                f"Instead of the inactive '#{key}={old}', {s} is to have '{key}={value}'.",
+                f"Clear away the # that disables {key} in {s} {to}.",
+                f"Revive the setting {key}, commented out in {s}, as '{key}={value}'.",
             ]
         ),
         solution=[f"sed -i '{solution}' {quote(path)}"],
@@ -321,7 +387,7 @@ def _set_in_all(names: Names) -> Unit:
                 f"Change {key} from {old} to {new} throughout the .{ext} files in {place}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {key}={new} in each of the .{ext} files below {place}.",
                 f"Every .{ext} file in {place} should give {key} the value {new}.",
@@ -336,6 +402,17 @@ def _set_in_all(names: Names) -> Unit:
                 f"All files {place}/*.{ext} get the same new value for {key}, namely {new}.",
                 f"Wherever a .{ext} file in {place} sets {key}, enter {new} as its value.",
                 f"For each .{ext} file in the directory {place}, rewrite its {key} line as {key}={new}.",
+                f"Set {key} to {new} in all files of {place} that end in .{ext}.",
+                f"Modify every .{ext} file in the directory {place}: {key} has to equal {new}.",
+                f"Assign {new} to {key} throughout {place}/*.{ext}.",
+                f"Switch {key} over from {old} to {new} in whatever .{ext} files the folder {place} holds.",
+                f"No .{ext} file in {place} may keep {key}={old}; the line is {key}={new} from now on.",
+                f"Adjust the {key} setting, now {old}, to {new} across the .{ext} files in {place}.",
+                f"Swap {key}={old} for {key}={new} in each one of {place}/*.{ext}.",
+                f"In {place}, {key} is still {old}. Bring it to {new} in every file with the ending .{ext}.",
+                f"If a file in the folder {place} ends in .{ext}, its {key} must become {new}.",
+                f"Revise all of {place}/*.{ext} so that they set {key} to {new} and are otherwise the same.",
+                f"Exchange the value that {key} has in the .{ext} files of {place} for {new}.",
             ]
         ),
         solution=[f"sed -i 's/^{key}=.*/{key}={new}/' {place}/*.{ext}"],
@@ -361,7 +438,7 @@ def _export_variable(names: Names) -> Unit:
                 f"Edit the line 'export {name}=...' of {s}: the value must be {new}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {s} to export {name} as {new}.",
                 f"{s} should say 'export {name}={new}' instead of what it says.",
@@ -376,6 +453,17 @@ def _export_variable(names: Names) -> Unit:
                 f"Make {s} export {name} with the value {new}, and leave its other exports alone.",
                 f"Among the exports in {s}, turn that of {name} into 'export {name}={new}'.",
                 f"Exchange the old value of {name} for {new} in {s}; the word export stays in front.",
+                f"Set the exported variable {name} to {new} in {s}.",
+                f"Modify {s} so that its export of {name} has the value {new}.",
+                f"Assign {new} to {name} in the file {s}, keeping export at the start of that line.",
+                f"Swap the value in the 'export {name}=' line of {s} for {new}.",
+                f"{name}, which {s} exports, is to be {new} from now on; the other variables stay.",
+                f"Adjust one export in {s}: the line of {name} becomes 'export {name}={new}'.",
+                f"Switch {name} over to {new} in {s}, where it is exported. All other lines are kept.",
+                f"The value exported for {name} by {s} is wrong and has to be {new}.",
+                f"Edit the file {s} (export line of {name}) until it says 'export {name}={new}'.",
+                f"Where {s} exports {name}, enter {new} as the value instead of the present one.",
+                f"Bring the {name} export in {s} to 'export {name}={new}', with no change to the rest.",
             ]
         ),
         solution=[f"sed -i 's/^export {name}=.*/export {name}={new}/' {quote(path)}"],

@@ -10,36 +10,16 @@ Each blocked archetype has work of its own, so that holding the archetype out ho
 """
 
 import base64
-import hashlib
 from collections.abc import Callable, Sequence
 
-from schema import HOME, Fixture
-from templates.world import Names, Shape, Unit, fixture, link, quote, shown, text_of
-
-
-def _can(
-    names: Names,
-    *,
-    fixtures: Sequence[Fixture] = (),
-    answer: tuple[str, str],
-    asks: Sequence[str],
-    others: Sequence[str],
-    solution: str,
-) -> Unit:
-    """A unit of one command that leaves one file with this text."""
-    return Unit(
-        fixtures=list(fixtures),
-        directive=names.pick(asks),
-        instruction=names.pick(others),
-        solution=[solution],
-        after=[fixture(*answer)],
-    )
+from templates.facts import can, checksum, link_target, mode_digits, own_name, size_in_bytes
+from templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
 
 
 def _number_sequence(names: Names) -> Unit:
     low, out = names.number(1, 40), names.file("txt")
     high, o = low + names.number(3, 9), shown(out)
-    return _can(
+    return can(
         names,
         answer=(out, text_of(map(str, range(low, high + 1)))),
         asks=[
@@ -62,6 +42,17 @@ def _number_sequence(names: Names) -> Unit:
             f"Use seq to fill {o} with {low} up to {high}.",
             f"Build a file {o} with one number on every line. The first line says {low}, the last one {high}, in steps"
             " of 1.",
+            f"Write {low} to {high} into {o}, each number on its own line.",
+            f"Fill {o} with the whole numbers {low} to {high}, one a line.",
+            f"List every number from {low} up to and including {high} in {o}, one below another.",
+            f"Create {o}: first line {low}, last line {high}, and all whole numbers between them in order.",
+            f"Save the sequence {low} to {high} as {o}, with a line for each number.",
+            f"Enter the numbers {low} through {high} in {o}, rising by one from line to line.",
+            f"A file {o} is wanted in which the lines go up by one, beginning with {low} and ending with {high}.",
+            f"Beginning at {low}, write one number per line to {o} until {high} is reached, {high} included.",
+            f"Produce the range {low} to {high} (both ends included) in {o}, line after line.",
+            f"Store consecutive numbers in {o}, one per line. The lowest is {low} and the highest {high}.",
+            f"The lines of {o} are the numbers {low} to {high}, in ascending order.",
         ],
         solution=f"seq {low} {high} > {quote(out)}",
     )
@@ -81,7 +72,7 @@ def _through(
     """
     source, out = names.path("txt", names.number(0, 1)), names.file("txt")
     s, o = shown(source), shown(out)
-    return _can(
+    return can(
         names,
         fixtures=[fixture(source, text_of(lines))],
         answer=(out, text_of(turn(lines))),
@@ -117,6 +108,17 @@ def _reversed_lines(names: Names) -> Unit:
             f"Use tac on {s} and store what it prints in {o}.",
             f"Read {s} from its end to its beginning, line by line, and record it that way in {o}.",
             f"Flip the order of all lines in {s}. The result goes into {o}, which starts with the last line of {s}.",
+            f"Copy {s} to {o}, but with the order of its lines reversed.",
+            f"List the lines of {s} last to first in {o}.",
+            f"Write {s} into {o} back to front, line by line: last line at the top, first at the bottom.",
+            f"Save a version of {s} as {o} in which the final line comes first and the first line final.",
+            f"Invert the line order of {s}; {o} receives the result.",
+            f"Place the last line of {s} at the top of {o}, next the one before it, and so on up to the first.",
+            f"Fill {o} with all lines of {s}, starting at the bottom and going up.",
+            f"The lines of {s} are wanted in {o} in reverse sequence, each line itself unchanged.",
+            f"Rearrange a copy of {s} into the opposite line order, last line first, and call it {o}.",
+            f"Whatever line ends {s} has to begin {o}, and so on up to the line that begins {s}.",
+            f"Create {o} out of {s} by going through its lines upwards, from the end to the start.",
         ],
         lines,
     )
@@ -145,6 +147,17 @@ def _mirrored_lines(names: Names) -> Unit:
             f" {o}.",
             f"Mirror the lines of {s}, so that the last character comes first. The result goes into {o}, line after"
             " line as before.",
+            f"Write {s} to {o} with each line spelled backwards.",
+            f"Copy {s} to {o}, but reverse the characters within every line.",
+            f"Fill {o} with the lines of {s}, each one spelled from its end to its start.",
+            f"Invert each line of {s} character by character; {o} receives the lines in their old order.",
+            f"Save as {o} a version of {s} whose lines run from the last character to the first.",
+            f"Line by line, {o} is to show {s} backwards: last character first, first character last.",
+            f"Turn every line of {s} around, so that it reads from right to left. Keep the outcome as {o}.",
+            f"Create {o} out of {s} by reversing each line's characters without moving any line.",
+            f"Put the lines of {s} into {o} in the same order, each with its text back to front.",
+            f"The lines of {s} are wanted in {o} with their characters in the opposite order.",
+            f"Store {s} in {o} mirrored (every line backwards, the sequence of lines unchanged).",
         ],
         lines,
     )
@@ -177,6 +190,17 @@ def _numbered_lines(names: Names) -> Unit:
             " line.",
             f"For line 1 of {s}, record '1 ' plus the line in {o}, for line 2 '2 ' plus the line, and so on to the"
             " end.",
+            f"Write {s} to {o} and start each line with its line number and one space.",
+            f"Prefix every line of {s} with its number plus one space; {o} receives the result.",
+            f"Save a version of {s} as {o} where '1 ' precedes the first line, '2 ' the second, and so on.",
+            f"Label the lines of {s} 1, 2, 3 and so on, one space behind each number, and keep that as {o}.",
+            f"Fill {o} with the lines of {s}, each behind its own number and one space.",
+            f"The lines of {s} are wanted in {o} with numbers in front, from 1 up, set off by one space.",
+            f"List {s} in {o} with line numbers. Just one space parts the number from the line.",
+            f"Every line of {o} is a number counted from 1, one space, and the line of {s} at that position.",
+            f"Create {o} out of {s} by putting the line number, then one space, ahead of each line.",
+            f"Counting from 1, give each line of {s} its number and a space in front, and store all this in {o}.",
+            f"Place numbers (1 for the first line, one space after each) before the lines of {s}, in {o}.",
         ],
         lines,
     )
@@ -209,6 +233,17 @@ def _folded_lines(names: Names) -> Unit:
             f" them in {o}, one part a line.",
             f"Break up the lines of {s}: {width} characters are the most that one may have. The broken lines go into"
             f" {o}.",
+            f"Write {s} to {o} with its lines broken after every {width} characters.",
+            f"Fold the lines of {s} at {width} characters into {o}.",
+            f"Divide each line of {s} into stretches of {width} characters; {o} has every stretch on its own line.",
+            f"Limit the lines to {width} characters by breaking longer ones: {o} is that version of {s}.",
+            f"Save a version of {s} as {o} whose lines end after {width} characters at the latest.",
+            f"Insert a line break after each {width} characters of a line in {s}, and keep the outcome as {o}.",
+            f"If a line of {s} has more than {width} characters, {o} breaks it after every {width}.",
+            f"The lines of {s} are wanted in {o}, broken so that none is over {width} characters long.",
+            f"Fill {o} with the text of {s}, starting a new line whenever {width} characters are full.",
+            f"While {s} is being copied to {o}, each line gets a break after every {width} characters.",
+            f"Reformat {s} to a line width of {width} (a break after each {width} characters) and store it as {o}.",
         ],
         lines,
     )
@@ -218,7 +253,7 @@ def _decoded(names: Names) -> Unit:
     source, out, text = names.path("txt", names.number(0, 1)), names.file("txt"), names.text(2, 3)
     s, o = shown(source), shown(out)
     encoded = base64.b64encode(text.encode()).decode()
-    return _can(
+    return can(
         names,
         fixtures=[fixture(source, text_of(encoded[start : start + 76] for start in range(0, len(encoded), 76)))],
         answer=(out, text),
@@ -241,188 +276,26 @@ def _decoded(names: Names) -> Unit:
             f"Use base64 -d on {s} and store what it prints in {o}.",
             f"Translate {s} from base64 into plain text and record that in {o}, with {s} itself left alone.",
             f"Take the base64 encoding off {s}. What comes out is the new file {o}.",
+            f"Decode the base64 file {s} and save the plain text as {o}.",
+            f"Write the decoded base64 of {s} to {o}.",
+            f"Turn the base64 in {s} back into plain text; {o} receives it.",
+            f"Reverse the base64 encoding of {s} and keep the outcome as {o}.",
+            f"Restore the text that {s} holds in base64 form, as a file {o}.",
+            f"{s} was encoded with base64. Store its decoded text in {o}.",
+            f"Fill {o} with what {s} says once its base64 is decoded.",
+            f"The plain text behind the base64 of {s} is wanted in {o}; {s} itself stays encoded.",
+            f"Since {s} is base64, decode it and place the content in {o}.",
+            f"Extract the original text from {s} (encoded in base64) to {o}.",
+            f"Get {s}, at present base64, into readable form under the name {o}, without changing {s}.",
         ],
         solution=f"base64 -d {quote(source)} > {quote(out)}",
-    )
-
-
-def _own_name(names: Names) -> Unit:
-    out = names.file("txt")
-    o = shown(out)
-    what, other, thing, command, answer = names.pick(
-        [
-            (
-                "the name of the user you are logged in as",
-                "who the login user is",
-                "your own user name",
-                "id -un",
-                "operator",
-            ),
-            ("the numeric id of your user", "the user id as a number", "your numeric uid", "id -u", "1000"),
-            (
-                "the absolute path of the home directory",
-                "where home is",
-                "the full path of your home directory",
-                "echo $HOME",
-                HOME,
-            ),
-        ]
-    )
-    return _can(
-        names,
-        answer=(out, f"{answer}\n"),
-        asks=[f"Write {what} to {o}.", f"Let {o} name {what}.", f"Record {what} in {o}."],
-        others=[
-            f"I want {o} to say {other}.",
-            f"{o} should tell {other}.",
-            f"Find out {thing} and store it in {o}.",
-            f"Could you save {thing} as the only line of {o}?",
-            f"We need a file {o} with {thing} in it, nothing more.",
-            f"Put {thing}, just that, into a file {o}.",
-            f"The file {o} has to contain {thing}.",
-            f"Look up {thing}; it belongs in {o}.",
-            f"Print {thing} into {o}.",
-            f"Into {o} goes one line: {thing}.",
-            f"Determine {thing} and let it be all that {o} says.",
-            f"Ask the shell for {thing}; fill {o} with the answer.",
-            f"Build a file {o} of one line. That line says {other}.",
-        ],
-        solution=f"{command} > {quote(out)}",
-    )
-
-
-def _mode_digits(names: Names) -> Unit:
-    source, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    mode = names.pick([0o600, 0o640, 0o644, 0o660, 0o700, 0o750, 0o755])
-    s, o = shown(source), shown(out)
-    return _can(
-        names,
-        fixtures=[fixture(source, names.text(), mode)],
-        answer=(out, f"{mode:o}\n"),
-        asks=[
-            f"Write the mode of {s} to {o} as three octal digits.",
-            f"Which mode does {s} have? Save its three digits in {o}.",
-            f"Record the permissions of {s}, as an octal number, in {o}.",
-        ],
-        others=[
-            f"I want to read the octal mode of {s} in {o}.",
-            f"{o} should give the three mode digits of {s}.",
-            f"What are the permissions of {s}, as three digits? Put the answer into {o}.",
-            f"Could you save the octal permission bits of {s}, three digits such as 644, in a file {o}?",
-            f"Look up the file mode of {s} in octal and store it in {o}, just the three digits.",
-            f"The file {o} has to contain the octal mode of {s}, as stat prints it.",
-            f"We need {o} with the numeric permissions (octal, three digits) of the file {s}.",
-            f"Produce {o}: one line, the octal access mode of {s}.",
-            f"Print the octal permissions of {s}, three digits and no more, into {o}.",
-            f"Into {o} goes one line: the mode of {s}, written as a number of three octal digits.",
-            f"Use stat on {s} to get its octal mode; the three digits are stored in {o}.",
-            f"Determine the access mode of {s} and record it in {o} as three digits from 0 to 7.",
-            f"Build a file {o} of one line. It gives the mode bits of {s} in octal, in three digits.",
-        ],
-        solution=f"stat -c %a {quote(source)} > {quote(out)}",
-    )
-
-
-def _link_target(names: Names) -> Unit:
-    name, target, out = names.stem(plain=True), names.path("txt", names.number(0, 1), plain=True), names.file("txt")
-    o = shown(out)
-    return _can(
-        names,
-        fixtures=[fixture(target, names.text()), link(name, target)],
-        answer=(out, f"{target}\n"),
-        asks=[
-            f"Write the target of the symbolic link {name} to {o}.",
-            f"Where does the symlink {name} point? Save its target in {o}.",
-            f"Record in {o} what the symbolic link {name} leads to, as the link has it.",
-        ],
-        others=[
-            f"I want {o} to say what the symlink {name} reads.",
-            f"{o} should name the target of the link {name}.",
-            f"{name} is a symbolic link; put the path that it points to into {o}.",
-            f"Could you read the link {name} and put what it says into {o}?",
-            f"The file {o} has to contain the path which the symlink {name} leads to.",
-            f"Look up what the symlink {name} points at and save that path as the only line of {o}.",
-            f"We need the destination of the symbolic link {name}, exactly as it is stored in the link, in {o}.",
-            f"Produce {o} with one line, the target path of the link called {name}.",
-            f"What does the symbolic link {name} point to? The answer belongs in {o}.",
-            f"Print into {o} the path that the symlink {name} is made of.",
-            f"Into {o} goes one line: the path that stands in the symbolic link {name}.",
-            f"Use readlink on {name} and store what it prints in {o}.",
-            f"Read the symbolic link {name} itself, not the file behind it, and record its path in {o}.",
-            f"Determine where the symbolic link {name} leads. Fill {o} with that path, spelled as in the link.",
-        ],
-        solution=f"readlink {name} > {quote(out)}",
-    )
-
-
-def _checksum(names: Names) -> Unit:
-    source, out = names.path(names.pick(["txt", "dat"]), names.number(0, 1), plain=True), names.file("txt")
-    text, kind = names.text(), names.pick(["sha256", "md5", "sha1"])
-    digest = hashlib.new(kind, text.encode(), usedforsecurity=False).hexdigest()
-    s, o = shown(source), shown(out)
-    return _can(
-        names,
-        fixtures=[fixture(source, text)],
-        answer=(out, f"{digest}  {source}\n"),
-        asks=[
-            f"Save the {kind} checksum of {s} in {o}, as {kind}sum prints it.",
-            f"Write what {kind}sum prints for {s} to {o}.",
-            f"Record the {kind} checksum line of {s}, hash and name, in {o}.",
-        ],
-        others=[
-            f"I want the {kind}sum line of {s} in {o}.",
-            f"{o} should be the output of {kind}sum for {s}.",
-            f"Run {kind}sum on {s} and keep its output in {o}.",
-            f"Compute the {kind} hash of {s} with {kind}sum; its output line belongs in {o}.",
-            f"Could you put the {kind} checksum of {s} into {o}, with the file name behind it as {kind}sum does?",
-            f"The file {o} has to contain the line that {kind}sum gives for {s}.",
-            f"We need a checksum file {o} for {s}, made with {kind}sum.",
-            f"Take the {kind}sum of {s} and store hash plus file name in {o}.",
-            f"Print the {kind}sum of {s} into {o}, hash and file name in one line.",
-            f"Into {o} goes what {kind}sum says about {s}.",
-            f"Determine the {kind} checksum of {s} and record it in {o} in the form that {kind}sum has for it.",
-            f"Build a checksum file {o} for {s}; {kind}sum is the program for it.",
-            f"Let {kind}sum read {s}. The line that it prints is stored in {o}.",
-        ],
-        solution=f"{kind}sum {source} > {quote(out)}",
-    )
-
-
-def _size_in_bytes(names: Names) -> Unit:
-    source, out, text = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt"), names.text()
-    s, o = shown(source), shown(out)
-    return _can(
-        names,
-        fixtures=[fixture(source, text)],
-        answer=(out, f"{len(text.encode())}\n"),
-        asks=[
-            f"Write the size that stat gives for {s} to {o}, a bare number.",
-            f"What size does stat report for {s}? Save that number in {o}.",
-            f"Ask stat for the size of {s} and let {o} hold the answer.",
-        ],
-        others=[
-            f"I want the size of {s}, by stat, in {o}.",
-            f"{o} should say the size of {s} as stat sees it.",
-            f"How large is {s} in bytes, according to stat? Put only the number into {o}.",
-            f"Could you use stat to get the size of {s} and store it, just the number, in {o}?",
-            f"The file {o} has to contain the byte size of {s} that stat shows, nothing else.",
-            f"Let stat tell how big {s} is; save the plain number as {o}.",
-            f"We need the file size of {s}, the number from stat, in a file named {o}.",
-            f"Get the size of {s} in bytes with stat and write just that figure into {o}.",
-            f"Print the byte size of {s} into {o}, read by stat and without the file name.",
-            f"Into {o} goes one number: how many bytes long {s} is, by stat.",
-            f"Use stat on {s} to get the size in bytes; only this number is stored in {o}.",
-            f"Determine by stat how many bytes {s} has and record that number, nothing more, in {o}.",
-            f"Let stat look at {s}. Fill {o} with the size it gives, as one plain number.",
-        ],
-        solution=f"stat -c %s {quote(source)} > {quote(out)}",
     )
 
 
 def _encoded(names: Names) -> Unit:
     source, out, text = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt"), names.text(2, 4)
     s, o = shown(source), shown(out)
-    return _can(
+    return can(
         names,
         fixtures=[fixture(source, text)],
         answer=(out, base64.encodebytes(text.encode()).decode()),
@@ -445,6 +318,17 @@ def _encoded(names: Names) -> Unit:
             f"Use base64 on {s} and store what it prints in {o}.",
             f"Translate {s} into base64 and record that in {o}, with {s} itself left alone.",
             f"Take {s} and encode it. The code is base64, and the encoded form is the new file {o}.",
+            f"Encode {s} in base64 and save the encoded text as {o}.",
+            f"Write the base64 encoding of {s} to {o}, with standard line wrapping.",
+            f"Transform the bytes of {s} into base64 text; store it under {o}.",
+            f"Generate {o} by encoding {s} as base64. The source stays unchanged.",
+            f"Export {s} as base64 to {o}.",
+            f"So that {s} can travel as plain text, save it base64-encoded in {o}.",
+            f"Store in {o} the base64 form of {s}, with no change to {s}.",
+            f"What does {s} look like in base64? Send that to {o}.",
+            f"Redirect the output of base64 for {s} to {o}.",
+            f"At the end, a new file {o} holds a base64-encoded copy of {s}.",
+            f"Render {s} in base64, with {o} as the result and the original untouched.",
         ],
         solution=f"base64 {quote(source)} > {quote(out)}",
     )
@@ -466,7 +350,7 @@ def _cleaned(
                 f"Clean {s} by cutting {what} off its lines.",
             ]
         ),
-        instruction=names.pick(others(s)),
+        instruction=names.wording(others(s)),
         solution=[f"sed -i '{script}' {quote(path)}"],
         after=[fixture(path, text_of(lines))],
     )
@@ -493,6 +377,17 @@ def _carriage_returns(names: Names) -> Unit:
             f"Turn the CRLF at the line ends of {s} into plain LF, in the file itself.",
             f"Rid {s} of the carriage returns that its lines end with.",
             f"All lines of {s} have a CR too many at the end. Drop it and leave all else as it is.",
+            f"Strip the trailing carriage return from every line of {s}, in place.",
+            f"Normalize the line endings of {s} from CRLF to LF, overwriting the same file.",
+            f"Change {s} from DOS to Unix line endings.",
+            f"Make {s} a Unix text file: its lines must end in LF, not CRLF.",
+            f"Clean up {s} by dropping the \\r at each line end, without a new file.",
+            f"Use sed to erase the final carriage return of each line directly in {s}.",
+            f"Because {s} has DOS line ends, rewrite it with LF only.",
+            f"No line of {s} may still end with a carriage return; fix the file itself.",
+            f"Carriage returns at the line ends of {s} are to be stripped, everything else kept.",
+            f"Replace each CRLF by LF throughout {s}, saving over the original.",
+            f"Can {s} be converted to LF line endings in place? It has CRLF now.",
         ],
     )
 
@@ -517,6 +412,17 @@ def _trailing_spaces(names: Names) -> Unit:
             f"Trim the lines of {s} on the right, in the file itself.",
             f"Rid {s} of the spaces that its lines end with.",
             f"All lines of {s} have spaces too many at the end. Drop these and leave all else as it is.",
+            f"Strip {s}, editing it in place, of the spaces that follow the text of its lines.",
+            f"Clean the line ends of {s}: no spaces may follow the text.",
+            f"Erase any run of spaces that closes a line in {s}; change nothing else.",
+            f"Discard the blanks at the right-hand end of each line of {s}, overwriting the file.",
+            f"Shorten the lines of {s} so that each stops at its final non-space character.",
+            f"Tidy {s} by deleting trailing blanks, with the result saved in the same file.",
+            f"Use sed to drop the spaces before each line break, right in {s}.",
+            f"Trailing spaces in {s} must go; text and line breaks stay.",
+            f"Wherever a line of {s} has spaces after its text, remove them in that file.",
+            f"Is there trailing space in {s}? Purge it from all lines, in place.",
+            f"Once edited, no line of {s} has a space before its line break.",
         ],
     )
 
@@ -527,7 +433,7 @@ def _arithmetic(names: Names) -> Unit:
         [("product", "*", left * right), ("sum", "+", left + right), ("difference", "-", left - right)]
     )
     o = shown(out)
-    return _can(
+    return can(
         names,
         answer=(out, f"{result}\n"),
         asks=[
@@ -549,6 +455,17 @@ def _arithmetic(names: Names) -> Unit:
             f"Determine the value of {left} {sign} {right} and record it in {o}.",
             f"Evaluate {left} {sign} {right} with the shell; only the number is stored in {o}.",
             f"Use shell arithmetic for {left} {sign} {right}. Fill {o} with the number that comes out.",
+            f"Compute {left} {sign} {right} and save the answer as {o}.",
+            f"Work out the {word} of {left} and {right}; write it, as a bare number, to {o}.",
+            f"Store the {word} of {left} and {right} as the only line of {o}.",
+            f"Solve {left} {sign} {right}. Save the plain result in {o}.",
+            f"Find the {word} of {left} and {right}, that is {left} {sign} {right}, and note it in {o}.",
+            f"Create {o} with a single line, the value of {left} {sign} {right}.",
+            f"Do the arithmetic {left} {sign} {right} and send just the answer to {o}.",
+            f"What is {left} {sign} {right}? Save the number alone under {o}.",
+            f"The {word} of {left} and {right} is to be written to {o} and nothing besides.",
+            f"Given the numbers {left} and {right}, leave their {word} ({left} {sign} {right}) in {o}.",
+            f"When you are done, a file {o} shows what {left} {sign} {right} equals, and only that.",
         ],
         solution=f"echo $(({left} {sign} {right})) > {quote(out)}",
     )
@@ -556,8 +473,8 @@ def _arithmetic(names: Names) -> Unit:
 
 DOABLE: dict[str, list[Shape]] = {
     "missing_source": [_number_sequence, _reversed_lines, _mirrored_lines],
-    "forbidden_place": [_own_name, _mode_digits, _link_target],
-    "absent_program": [_checksum, _size_in_bytes, _encoded],
+    "forbidden_place": [own_name, mode_digits, link_target],
+    "absent_program": [checksum, size_in_bytes, _encoded],
     "unreachable_host": [_carriage_returns, _trailing_spaces, _arithmetic],
     "broken_archive": [_numbered_lines, _folded_lines, _decoded],
 }

@@ -24,7 +24,7 @@ def nested_note(names: Names) -> Unit:
                 f"Set up {place}, then store the line '{line}' in {shown(path)}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to create the nested directory {place} plus a file {shown(path)} that says {line}",
                 f"Create the directory {place} with all its parents and put the line '{line}' into {shown(path)}, a"
@@ -43,6 +43,17 @@ def nested_note(names: Names) -> Unit:
                 " it.",
                 f"Add a file {shown(path)} with nothing in it but the line '{line}'. Its directories {place} are new,"
                 " too: make them first.",
+                f"Make {place}, with all parents, and a file {shown(path)} with the single line '{line}'.",
+                f"Set up the directory chain {place}; write '{line}' to a new file {shown(path)}.",
+                f"Store the line '{line}' in a new file {shown(path)}, creating {place} first.",
+                f"Prepare the folders {place} and save the text '{line}' there as {shown(path)}.",
+                f"Write '{line}' to {shown(path)} once you have created the nested folders {place}.",
+                f"Generate {place} (missing parents too), then {shown(path)} with '{line}' as all its text.",
+                f"Establish the directory path {place}. Fill the new file {shown(path)} with the line '{line}'.",
+                f"So that {shown(path)} can say '{line}', create {place} and then the file.",
+                f"In the end {place} is a directory and {shown(path)} in it reads '{line}', nothing more.",
+                f"'{line}' is to be the only line of a new file {shown(path)}, in new directories {place}.",
+                f"The folders {place} are missing: add them, then output '{line}' to {shown(path)}.",
             ]
         ),
         solution=[f"mkdir -p {place}", f"echo '{line}' > {quote(path)}"],
@@ -65,7 +76,7 @@ def sibling_directories(names: Names) -> Unit:
                 f"Create {top} with the subdirectories {listed(parts)} and move {shown(source)} to {top}/{chosen}/.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to make several directories {' '.join(paths)} and put {shown(source)} in {top}/{chosen}",
                 f"Create the folders {listed(paths)} and see that {shown(source)} is moved to {top}/{chosen}.",
@@ -87,6 +98,17 @@ def sibling_directories(names: Names) -> Unit:
                 f" {top}/{chosen}.",
                 f"Each of {listed(paths)} is to be made as a directory. Move {shown(source)} to {top}/{chosen}"
                 " afterwards, so that it leaves its old place.",
+                f"Build the directories {listed(paths)}; relocate {shown(source)} to {top}/{chosen}.",
+                f"Add directories {listed(parts)} below {top} and move {shown(source)} to {top}/{chosen}.",
+                f"Establish {listed(paths)} as directories. After that, move {shown(source)} into {top}/{chosen}.",
+                f"Prepare folders {listed(paths)}, then file {shown(source)} away in {top}/{chosen} (move, no copy).",
+                f"Relocate {shown(source)} to {top}/{chosen} after creating the folders {listed(paths)}.",
+                f"Move {shown(source)} into {top}/{chosen}, having made {listed(paths)} as directories first.",
+                f"Generate the subfolders {listed(parts)} of a new {top}; transfer {shown(source)} to {top}/{chosen}.",
+                f"First come the new folders {listed(paths)}, then {shown(source)} moves to {top}/{chosen}.",
+                f"Once {listed(paths)} are made as folders, shift {shown(source)} to {top}/{chosen}.",
+                f"In the end {listed(paths)} are directories, and {shown(source)} lies in {top}/{chosen} only.",
+                f"Divide a new folder {top} into subfolders {listed(parts)}; move {shown(source)} to {top}/{chosen}.",
             ]
         ),
         solution=[f"mkdir -p {' '.join(paths)}", f"mv {quote(source)} {top}/{chosen}/"],
@@ -108,7 +130,7 @@ def directories_of_list(names: Names) -> Unit:
                 f"Read {shown(source)} and create each of the directories listed there, parents included.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to create the directories whose paths stand in {shown(source)}",
                 f"Could you make the directories listed in {shown(source)}? Every line has one path.",
@@ -130,6 +152,17 @@ def directories_of_list(names: Names) -> Unit:
                 " yet either.",
                 f"Add a directory for each path in {shown(source)}, where every line is one, and create all missing"
                 " parents on the way.",
+                f"Create every directory listed in {shown(source)}, parents included; each line is one path.",
+                f"Read {shown(source)} and set up a folder for the path on every line, with its parents.",
+                f"Feed the lines of {shown(source)} to mkdir -p.",
+                f"Use the paths in {shown(source)}, one per line, to create directories, parents as needed.",
+                f"Prepare the directory structure that {shown(source)} describes, one path a line.",
+                f"Generate all directories that appear as paths in {shown(source)}, nested ones included.",
+                f"Establish a folder at each path in {shown(source)}; missing parents get created on the way.",
+                f"Ensure that each line of {shown(source)}, taken as a path, exists as a directory.",
+                f"Which directories does {shown(source)} list? Create all of them, along with their parents.",
+                f"Once done, each path in {shown(source)} is a directory, and so are its parents.",
+                f"Directories are wanted at all paths in {shown(source)} (a line is a path), parents included.",
             ]
         ),
         solution=[names.pick([f"xargs mkdir -p < {quote(source)}", f"mkdir -p $(cat {quote(source)})"])],
@@ -150,7 +183,7 @@ def same_file_in_each(names: Names) -> Unit:
                 f"Create {listed(parts)} as directories; then copy {shown(source)} into all of them.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to give each directory of {row} the same file {shown(source)} with a loop",
                 f"Could you create {listed(parts)}, all folders, and save the file {shown(source)} in each one?",
@@ -173,6 +206,17 @@ def same_file_in_each(names: Names) -> Unit:
                 " it.",
                 f"Clone {shown(source)} into the folders {listed(parts)}, one clone per folder. None of these folders"
                 " exists, so build them.",
+                f"Create the directories {listed(parts)} and place a copy of {shown(source)} in each.",
+                f"Build folders {listed(parts)}, each with its own copy of {shown(source)}; keep the original.",
+                f"Duplicate {shown(source)} into the new directories {listed(parts)}.",
+                f"Use a loop to copy {shown(source)} to every one of the new folders {listed(parts)}.",
+                f"Replicate {shown(source)} across {listed(parts)}, directories that have to be created first.",
+                f"Prepare {listed(parts)} as folders; every one receives {shown(source)}, which also stays put.",
+                f"Supply each of the new folders {listed(parts)} with a copy of {shown(source)}.",
+                f"Generate directories {listed(parts)}. Copy {shown(source)} to all of them under the same name.",
+                f"Once the folders {listed(parts)} are made, {shown(source)} is copied to each; it is not moved.",
+                f"In the end {listed(parts)} are folders, and {shown(source)} is in all of them and in its old place.",
+                f"For each of {listed(parts)}: create a folder of that name and copy {shown(source)} there.",
             ]
         ),
         solution=[
@@ -206,7 +250,7 @@ def copy_one(names: Names) -> Unit:
                 f"Keep {shown(source)} and save a second copy of it as {shown(target)}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to make {shown(target)} a copy of the file {shown(source)}",
                 f"Could you save a copy of {shown(source)} as {shown(target)}?",
@@ -222,6 +266,17 @@ def copy_one(names: Names) -> Unit:
                 f"To {shown(target)}, write the exact content of {shown(source)}, which stays where it is.",
                 f"From {shown(source)}, make a second file with the same content. Its name is {shown(target)}.",
                 f"Save all that is in {shown(source)} a second time, in {shown(target)}, and do not move the first.",
+                f"What {shown(source)} contains has to be found in {shown(target)} as well, so copy it.",
+                f"Create {shown(target)} with exactly what {shown(source)} contains; keep both.",
+                f"Back up {shown(source)} under the name {shown(target)}.",
+                f"Make a copy of {shown(source)}, name it {shown(target)}, and leave the original alone.",
+                f"Replicate the file {shown(source)}; the replica has the name {shown(target)}.",
+                f"Mirror {shown(source)} in a second file, {shown(target)}.",
+                f"Store the same content that {shown(source)} has in {shown(target)} without touching {shown(source)}.",
+                f"In the end two identical files exist: {shown(source)} and its copy {shown(target)}.",
+                f"{shown(target)} is to be an identical copy of {shown(source)}.",
+                f"As a safeguard, copy {shown(source)} to {shown(target)}.",
+                f"Could {shown(source)} exist twice, the second time as {shown(target)}? Do not rename it.",
             ]
         ),
         solution=[f"cp {quote(source)} {quote(target)}"],
@@ -244,7 +299,7 @@ def copy_named(names: Names) -> Unit:
                 f"From {home}, copy only {listed([shown(name) for name in chosen])} to a new directory {target}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to copy two files {' '.join(map(shown, sources))} to a fresh directory called {target}",
                 f"Create a folder {target} and put copies of {listed([shown(path) for path in sources])} in it.",
@@ -269,6 +324,17 @@ def copy_named(names: Names) -> Unit:
                 " which you make as a new directory.",
                 f"Start a folder {target}. From {home} it gets {listed([shown(name) for name in chosen])} as copies, no"
                 " other file.",
+                f"Make a folder {target} and copy {listed([shown(path) for path in sources])} there.",
+                f"Create a directory {target} for copies of {listed([shown(path) for path in sources])}.",
+                f"Duplicate {listed([shown(path) for path in sources])} into the new folder {target}.",
+                f"Place copies of {listed([shown(path) for path in sources])} in {target}, a new folder.",
+                f"Build a folder {target}; copy {listed([shown(name) for name in chosen])} from {home} to it.",
+                f"Replicate {listed([shown(path) for path in sources])}, names kept, in a new folder {target}.",
+                f"Fetch copies of {listed([shown(name) for name in chosen])} from {home} to a new folder {target}.",
+                f"Once a folder {target} is made, copy {listed([shown(path) for path in sources])} to it.",
+                f"In the end a new folder {target} holds copies of {listed([shown(path) for path in sources])}.",
+                f"{listed([shown(path) for path in sources])} are to be copied, not moved, to a new folder {target}.",
+                f"The new folder {target} gets copies of {listed([shown(name) for name in chosen])} from {home}.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp {' '.join(map(quote, sources))} {target}/"],
@@ -291,7 +357,7 @@ def copy_by_extension(names: Names) -> Unit:
                 f"A new directory {target} is wanted, with copies of the .{ext} files of {home} and of nothing else.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to copy by extension: each .{ext} from {home} to {target}",
                 f"Create {target} and copy what ends in .{ext} from {home} into it.",
@@ -313,6 +379,17 @@ def copy_by_extension(names: Names) -> Unit:
                 " first.",
                 f"Save a copy of {home}/*.{ext}, file by file, in a fresh directory {target} and take nothing"
                 f" out of {home}.",
+                f"Make a directory {target} and copy {home}/*.{ext} to it.",
+                f"Duplicate the .{ext} files of {home} in a new folder {target}; leave the originals in place.",
+                f"Gather copies of the .{ext} files directly in {home} in a new directory {target}.",
+                f"Build {target} as a directory, then place copies of all files in {home} that end in .{ext} there.",
+                f"Copy every .{ext} file out of {home} to a directory {target} that you create for this.",
+                f"Replicate the .{ext} files of {home}, and none of another type, in the new folder {target}.",
+                f"Select the files named *.{ext} in {home} and copy them, names kept, to a new directory {target}.",
+                f"Establish a folder {target}. Fill it with copies of all .{ext} files in {home}.",
+                f"If a file in {home} ends in .{ext}, copy it to {target}, a directory to be made beforehand.",
+                f"Which files in {home} end in .{ext}? Copy these to {target}, a new directory.",
+                f"A new folder {target} is wanted, with copies of exactly the .{ext} files that {home} has.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp {home}/*.{ext} {target}/"],
@@ -333,7 +410,7 @@ def copy_tree(names: Names) -> Unit:
                 f"The tree {home} is needed twice: copy it as {target}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to copy a directory recursively, {home} to the new name {target}",
                 f"Could you copy the folder {home}, with all its files and subdirectories, to {target}?",
@@ -350,6 +427,17 @@ def copy_tree(names: Names) -> Unit:
                 f"Build a directory {target} that has what {home} has, down to the deepest folder, and leave {home}"
                 " alone.",
                 f"From {home}, make a second tree {target} of the same folders, files and texts.",
+                f"Duplicate the directory tree {home} as {target}.",
+                f"Create {target} as a full copy of {home}, subfolders and files included.",
+                f"Mirror {home}, with everything below it, in a new directory {target}.",
+                f"Back up the whole folder {home} under the name {target}.",
+                f"Replicate {home} at all levels; the replica is to be called {target}.",
+                f"Use cp to copy {home} with its subdirectories to a new directory {target}.",
+                f"Store a complete second version of the folder {home} as {target}, original untouched.",
+                f"Take the directory {home} with all that is in it and copy it to the new name {target}.",
+                f"In the end {home} and {target} are two equal trees, the second a copy of the first.",
+                f"A recursive copy of {home} is needed; its name is {target}.",
+                f"As {target} does not exist yet, copy the entire tree {home} to that name.",
             ]
         ),
         solution=[names.pick([f"cp -r {home} {target}", f"cp -R {home} {target}"])],
@@ -372,7 +460,7 @@ def copy_from_tree(names: Names) -> Unit:
                 f"Make {target}; into it go copies of the .{ext} files from the whole tree {home}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to search {home} for .{ext} files and copy each hit to {target} with find",
                 f"Create {target} and copy all .{ext} files from {home} and its subdirectories into it.",
@@ -397,6 +485,17 @@ def copy_from_tree(names: Names) -> Unit:
                 " to be made first.",
                 f"Every file called *.{ext}, however deep it is in {home}, is duplicated in a new directory {target},"
                 " by its bare name.",
+                f"Gather copies of the .{ext} files anywhere under {home} in a new flat directory {target}.",
+                f"Make the directory {target}; copy each *.{ext} file in {home}, at any depth, straight into it.",
+                f"Find all files below {home} ending in .{ext} and copy them, without paths, to a new folder {target}.",
+                f"Flatten the .{ext} files of the tree {home} by copying them all directly into a new folder {target}.",
+                f"Search the tree {home} for *.{ext}; a new directory {target} directly holds a copy of each file.",
+                f"Build a folder {target}. Copy to its top level each .{ext} file that {home} has at any depth.",
+                f"Fetch copies of all .{ext} files, nested ones too, from {home} to one new flat directory {target}.",
+                f"Pool copies of every .{ext} file in {home} and its subfolders on one level in a new folder {target}.",
+                f"Once {target} is made, copies of all .{ext} files in and below {home} go directly into it.",
+                f"Wherever in {home} a file ends in .{ext}, copy it to the top level of {target}, a new directory.",
+                f"Which .{ext} files has {home} at any depth? Copy them all side by side to a new folder {target}.",
             ]
         ),
         solution=[f"mkdir {target}", f"find {home} -name '*.{ext}' -exec cp {{}} {target}/ \\;"],

@@ -55,6 +55,17 @@ def paste_columns(names: Names) -> Unit:
             f" a {kind} divides them.",
             f"Use paste on {shown(first)} and, after it, {shown(second)}. The separator is a {kind}, and {shown(out)}"
             " gets the result.",
+            f"Join {shown(first)} and {shown(second)} side by side, {kind} between, as {shown(out)}.",
+            f"Merge the lines of {shown(first)} and {shown(second)} in pairs, {kind} separated, into {shown(out)}.",
+            f"Put {shown(first)} and {shown(second)} side by side in {shown(out)}, a {kind} as the delimiter.",
+            f"Pair {shown(first)} with {shown(second)}, line by line and {kind} separated, in {shown(out)}.",
+            f"Create {shown(out)}: column 1 {shown(first)}, column 2 {shown(second)}, delimiter {kind}.",
+            f"Match line n of {shown(first)} with line n of {shown(second)} in {shown(out)}, a {kind} between.",
+            f"Arrange {shown(first)} and {shown(second)} as two columns of {shown(out)}, with a {kind} between.",
+            f"Each line of {shown(out)} is one from {shown(first)}, a {kind} and its partner in {shown(second)}.",
+            f"With a {kind} between, lines of {shown(first)} and {shown(second)} form the pairs in {shown(out)}.",
+            f"Columns {shown(first)} and {shown(second)}, in this order and {kind} separated, make up {shown(out)}.",
+            f"Save {shown(first)} (left) and {shown(second)} (right) as {kind} separated columns in {shown(out)}.",
         ],
         solution=[f"paste {option}{quote(first)} {quote(second)} > {quote(out)}"],
     )
@@ -92,6 +103,17 @@ def stack_files(names: Names) -> Unit:
             f"Merge two files end to end as {shown(out)}: at the top {shown(first)}, after it {shown(second)}.",
             f"Start {shown(out)} as a duplicate of {shown(first)}. Add to it what {shown(second)} says, and leave"
             f" {shown(first)} itself alone.",
+            f"Join {shown(first)} and {shown(second)} end to end in a new file {shown(out)}.",
+            f"Concatenate {shown(first)} and {shown(second)}, in this order, and save the whole as {shown(out)}.",
+            f"Create {shown(out)} from {shown(first)} followed by {shown(second)}.",
+            f"Stack {shown(first)} on top of {shown(second)}; the stack is saved as {shown(out)}.",
+            f"Write {shown(first)} to {shown(out)}. Append {shown(second)} to that.",
+            f"Use cat to chain {shown(first)} and {shown(second)} together as {shown(out)}.",
+            f"Store the lines of {shown(first)}, then those of {shown(second)}, in {shown(out)}.",
+            f"Unite the text of {shown(first)} with that of {shown(second)}, which comes second, in {shown(out)}.",
+            f"After the text of {shown(first)}, the new file {shown(out)} continues with that of {shown(second)}.",
+            f"One file, {shown(out)}, is wanted in which {shown(second)} follows {shown(first)}.",
+            f"Both files, {shown(first)} before {shown(second)}, are to be saved as one, {shown(out)}.",
         ],
         solution=names.pick(
             [
@@ -116,7 +138,7 @@ def append_file(names: Names) -> Unit:
                 f"{shown(target)} must be extended by the content of {shown(source)}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to grow {shown(target)} with everything from {shown(source)} by appending",
                 f"Put the lines of {shown(source)} after the last line of {shown(target)}, in {shown(target)} itself.",
@@ -136,6 +158,17 @@ def append_file(names: Names) -> Unit:
                 f"Use cat to lengthen {shown(target)} by all that is in {shown(source)}.",
                 f"What {shown(source)} says goes into {shown(target)} as well, after all lines there. {shown(source)}"
                 " itself is not altered.",
+                f"Append {shown(source)} to {shown(target)}.",
+                f"Attach the content of {shown(source)} to the end of {shown(target)}, keeping {shown(source)}.",
+                f"Lengthen {shown(target)} with a copy of all lines from {shown(source)} at its end.",
+                f"Write the text of {shown(source)} at the foot of {shown(target)}; overwrite nothing.",
+                f"Duplicate all of {shown(source)} at the end of {shown(target)}.",
+                f"Join {shown(source)} onto the tail of {shown(target)} without changing {shown(source)}.",
+                f"Continue {shown(target)} with the lines of {shown(source)}, after those already there.",
+                f"Update {shown(target)}: below its present text comes that of {shown(source)}.",
+                f"When its own lines are over, {shown(target)} should continue with those of {shown(source)}.",
+                f"After this, {shown(target)} holds its old lines first and then those of {shown(source)}.",
+                f"Everything in {shown(source)} is to be appended to {shown(target)}, which keeps its lines.",
             ]
         ),
         solution=[f"cat {quote(source)} >> {quote(target)}"],
@@ -177,6 +210,17 @@ def join_parts(names: Names) -> Unit:
             f"Merge the .{ext} parts in {home} end to end, taken by name. {shown(out)} is the file for the whole.",
             f"Read the .{ext} pieces of {home} from the first name to the last and record all their lines in"
             f" {shown(out)}.",
+            f"Append the .{ext} files of {home} to one another in name order; the outcome is {shown(out)}.",
+            f"Collate {home}/*.{ext} by file name into a single file, {shown(out)}.",
+            f"Join up, sorted by name, whatever {home} holds in .{ext} files, and call the whole {shown(out)}.",
+            f"Assemble {shown(out)} out of the .{ext} files in {home}: lowest name at the top, highest at the end.",
+            f"String together the contents of all {home}/*.{ext}, ordered by name, as {shown(out)}.",
+            f"Fill {shown(out)} with every .{ext} file from {home}, one below the other, names ascending.",
+            f"Dump each .{ext} file that {home} contains, alphabetically, into the one file {shown(out)}.",
+            f"The .{ext} parts of {home} are to be written one after the other, by name, to {shown(out)}.",
+            f"To have {home}/*.{ext} as one text, save the files' contents in name order to {shown(out)}.",
+            f"Unite the text of the .{ext} pieces in {home}. Keep name order; the result is saved as {shown(out)}.",
+            f"Could the .{ext} files in {home} be chained, ordered by name, into one {shown(out)}?",
         ],
         solution=[f"cat {home}/*.{ext} > {quote(out)}"],
     )
@@ -223,6 +267,17 @@ def stack_with_one_header(names: Names) -> Unit:
             " line, which is the same header.",
             f"Start {shown(out)} as a duplicate of {shown(first)}. Add the rows of {shown(second)} to it, but not the"
             f" header of {shown(second)}.",
+            f"Stack {shown(second)}, less its header, under all of {shown(first)}, saved as {shown(out)}.",
+            f"Write {shown(first)} to {shown(out)}, followed by {shown(second)} from its second line onward.",
+            f"Duplicate {shown(first)} as {shown(out)}; extend that by {shown(second)} minus its header.",
+            f"Join tables {shown(first)} and {shown(second)}, in this order, under one header in {shown(out)}.",
+            f"Collect in {shown(out)}: {shown(first)} complete, then {shown(second)} except its header row.",
+            f"Concatenate {shown(first)} and {shown(second)} into {shown(out)}, skipping the second header.",
+            f"Assemble {shown(out)} from all of {shown(first)} and, next, the data rows of {shown(second)}.",
+            f"First {shown(first)}, then {shown(second)} less line 1: that is to be the content of {shown(out)}.",
+            f"To get one table {shown(out)}, add the data rows of {shown(second)} below a copy of {shown(first)}.",
+            f"The header of {shown(second)} is dropped when it is saved after {shown(first)} in {shown(out)}.",
+            f"Unify {shown(first)} (as is) and {shown(second)} (no header), in that order, as {shown(out)}.",
         ],
         solution=[f"cp {quote(first)} {quote(out)}", f"tail -n +2 {quote(second)} >> {quote(out)}"],
     )
@@ -271,6 +326,17 @@ def common_lines(names: Names) -> Unit:
             " order as there.",
             f"Pass through {shown(second)} from top to bottom and print to {shown(out)} all lines there which {verb}"
             f" the file {shown(first)}.",
+            f"Extract whichever whole lines of {shown(second)} {verb} {shown(first)}; save them as {shown(out)}.",
+            f"Lines of {shown(second)} are kept in {shown(out)}, order unchanged, only if they {verb} {shown(first)}.",
+            f"Lines to select from {shown(second)} are those which {verb} {shown(first)}; write these to {shown(out)}.",
+            f"Collect as {shown(out)} all full lines of {shown(second)}, in order, which {verb} {shown(first)}.",
+            f"Search {shown(second)} for entire lines that {verb} {shown(first)}; they belong in {shown(out)}.",
+            f"Sift {shown(second)}: all lines that {verb} {shown(first)} are wanted, in order, in {shown(out)}.",
+            f"Reduce a copy of {shown(second)} to those lines that {verb} {shown(first)}. Call it {shown(out)}.",
+            f"Transfer the lines of {shown(second)} which {verb} {shown(first)} (whole lines) to {shown(out)}.",
+            f"If lines of {shown(second)} {verb} {shown(first)}, whole and exact, they are written to {shown(out)}.",
+            f"List as is, in {shown(out)}, what {shown(second)} has by way of whole lines which {verb} {shown(first)}.",
+            f"Go down {shown(second)} and list, in that order, in {shown(out)}, any lines that {verb} {shown(first)}.",
         ],
         solution=[f"grep {options} {quote(first)} {quote(second)} > {quote(out)}"],
     )
@@ -327,6 +393,17 @@ def join_by_key(names: Names) -> Unit:
             f" in {shown(out)}.",
             f"Extend the rows of {shown(first)} by a third column and store them as {shown(out)}, still comma"
             f" separated; it is taken from column 2 of {shown(second)}, from the row that starts with the same value.",
+            f"Append column 2 of {shown(second)} to the csv {shown(first)} by key (column 1); save as {shown(out)}.",
+            f"Join csv {shown(second)} to {shown(first)} on column 1, in the latter's order, as {shown(out)}.",
+            f"Widen csv {shown(first)} into {shown(out)}: match column 1 in {shown(second)}, add its column 2.",
+            f"Complete csv rows of {shown(first)} with field 2 of {shown(second)} by key (field 1) in {shown(out)}.",
+            f"Attach to csv {shown(first)} field 2 of {shown(second)}, matched on field 1; save as {shown(out)}.",
+            f"By column 1, put column 2 of {shown(second)} after each csv row of {shown(first)}, as {shown(out)}.",
+            f"Pair {shown(first)} rows with csv {shown(second)} by column 1; {shown(out)} gets row, comma, value.",
+            f"Enrich csv {shown(first)} with column 2 of {shown(second)}, looked up by column 1, as {shown(out)}.",
+            f"{shown(out)} is to be csv {shown(first)} with column 2 of {shown(second)} added, keyed on column 1.",
+            f"To csv {shown(first)}, in a copy {shown(out)}, is added column 2 of {shown(second)} by column 1.",
+            f"Tack column 2 of {shown(second)} onto csv {shown(first)} rows with equal column 1, as {shown(out)}.",
         ],
         solution=[
             f"awk -F, 'NR == FNR {{a[$1] = $2; next}} {{print $0 \",\" a[$1]}}' {quote(second)} {quote(first)}"

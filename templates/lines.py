@@ -55,6 +55,17 @@ def sort_plain(names: Names) -> Unit:
             f"From {shown(path)}, make {shown(out)}: its lines, sorted, {way}.",
             f"Read {shown(path)}, sort its lines alphabetically, {way}, and write the outcome to {shown(out)}.",
             f"Leave {shown(path)} unsorted, but save its lines to {shown(out)} in order of the alphabet, {way}.",
+            f"Sort {shown(path)} alphabetically, {way}; the output file is {shown(out)}.",
+            f"Produce {shown(out)}, an alphabetical listing, {way}, whose lines all come from {shown(path)}.",
+            f"Alphabetize {shown(path)} by line, {way}, and place the outcome in {shown(out)}.",
+            f"Rearrange what {shown(path)} contains, line by line, in sorted order, {way}, as a new {shown(out)}.",
+            f"Sort, {way}, to create {shown(out)}; the lines for it are in {shown(path)}.",
+            f"Dump a sorted copy of {shown(path)}, {way}, into the file {shown(out)}.",
+            f"Bring the lines from {shown(path)} into alphabetical order, {way}. Save the result as {shown(out)}.",
+            f"Run {shown(path)} through sort, {way}, and keep the output in {shown(out)}.",
+            f"The contents of {shown(path)} are to be saved in {shown(out)}, sorted by line, {way}.",
+            f"Is {shown(path)} out of order? Generate a sorted {shown(out)} from it, {way}.",
+            f"Sorted alphabetically, {way}, the lines of {shown(path)} belong in the new file {shown(out)}.",
         ],
         solution=[f"{options} {quote(path)} > {quote(out)}"],
     )
@@ -98,6 +109,17 @@ def sort_numbers(names: Names) -> Unit:
             f"Read the numbers in {shown(path)}, compare them as numbers and not as text, and put them into "
             f"{shown(out)} {way}.",
             f"From {shown(path)}, make a list {shown(out)} of its numbers in order of size: {way}.",
+            f"Rearrange the numbers of {shown(path)} {way}, and save that list as {shown(out)}.",
+            f"Create {shown(out)}, a list of the numbers in {shown(path)} by value, {way}.",
+            f"Put what {shown(path)} has into numerical order, {way}; write it to {shown(out)}.",
+            f"Output the numbers of {shown(path)} {way} to {shown(out)}, one on each line.",
+            f"Fill {shown(out)} with the numbers of {shown(path)}, sorted by value {way}.",
+            f"Transfer the numbers in {shown(path)}, in numerical order {way}, to {shown(out)}; the source stays.",
+            f"Collect the figures from {shown(path)} in {shown(out)}, sorted numerically {way}.",
+            f"Numbers in {shown(path)} come in no order; {shown(out)} is to have them {way}, sorted by value.",
+            f"Sorted by value, {way}, the numbers of {shown(path)} are to be written to {shown(out)}.",
+            f"What do the numbers in {shown(path)} look like {way}? Save that, one a line, as {shown(out)}.",
+            f"Generate {shown(out)} from {shown(path)} by a numerical sort {way}.",
         ],
         solution=[f"sort {option} {quote(path)} > {quote(out)}"],
     )
@@ -134,6 +156,17 @@ def sort_in_place(names: Names) -> Unit:
             f"In {shown(path)}, put the lines in order of the alphabet and throw out every repeat.",
             f"Rewrite {shown(path)} as a list sorted by alphabet, in which each different line stands one time.",
             f"Sort what is in {shown(path)}, delete all repeats of a line, and make no second file.",
+            f"Alphabetize {shown(path)} in place, discarding duplicate lines.",
+            f"Bring the lines of {shown(path)} into sorted order within the file and strip duplicates.",
+            f"Clean up {shown(path)}: sort it alphabetically, eliminate duplicate lines, keep the name.",
+            f"Replace {shown(path)} by its own sorted lines, duplicates removed.",
+            f"Update {shown(path)} so that its lines stand in alphabetical order and none is repeated.",
+            f"Discard duplicate lines from {shown(path)} and sort the remaining ones; change the file itself.",
+            f"Reorder {shown(path)} alphabetically in place. Of identical lines, retain a single one.",
+            f"Duplicates in {shown(path)} are to go, and the lines left are to be sorted, all in the same file.",
+            f"Should any line of {shown(path)} be repeated, keep one copy; then sort the file in place.",
+            f"Purge {shown(path)} of repeated lines and store the rest, sorted, in {shown(path)} again.",
+            f"Sorted and free of duplicates: that is how the lines of {shown(path)} should be, in place.",
         ],
         names.pick(
             [
@@ -185,6 +218,17 @@ def sort_several(names: Names) -> Unit:
             f"{shown(out)}.",
             f"Order the lines from all .{ext} files in the folder {home} as one list by alphabet, delete repeats from "
             f"it, and save it to {shown(out)}.",
+            f"Gather all lines of {home}/*.{ext} in {shown(out)}, sorted alphabetically and free of duplicates.",
+            f"Merge the .{ext} files from {home} into {shown(out)} as sorted lines, discarding duplicates.",
+            f"Collect each distinct line of the .{ext} files in {home}; {shown(out)} lists them alphabetically.",
+            f"Compile {shown(out)}, a sorted list of the distinct lines in all .{ext} files of {home}.",
+            f"Pool the lines of every .{ext} file in {home}, remove duplicates, sort them, and fill {shown(out)}.",
+            f"Sort {home}/*.{ext} jointly, one copy of each line, with {shown(out)} as the output file.",
+            f"Unite the contents of {home}/*.{ext}. Sorted and without duplicate lines, they go to {shown(out)}.",
+            f"What distinct lines do the .{ext} files of {home} have? List them, sorted, in {shown(out)}.",
+            f"Have what lines {home}/*.{ext} hold saved in {shown(out)}, all sorted together and with no repeats.",
+            f"Create one alphabetical {shown(out)} out of {home}/*.{ext}; identical lines come only once.",
+            f"To list all that {home}/*.{ext} contain, write their lines, sorted and unique, to {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -241,256 +285,22 @@ def repeated_lines(names: Names) -> Unit:
             "sorted.",
             f"Determine the lines that are found {which} in {shown(path)}. Each of them is saved one time to "
             f"{shown(out)}, in order of the alphabet.",
+            f"List alphabetically in {shown(out)}, a single time, the lines occurring {which} in {shown(path)}.",
+            f"Extract from {shown(path)} the lines present {which}; {shown(out)} has one of each, sorted.",
+            f"Collect one of each line that {shown(path)} contains {which}, and save these sorted as {shown(out)}.",
+            f"Identify what lines {shown(path)} shows {which}; let a sorted {shown(out)} list them with no repeats.",
+            f"Gather in {shown(out)}, sorted and without repeats, what lines {shown(path)} has {which}.",
+            f"Select whatever lines come {which} in {shown(path)}; write one of each, sorted, to {shown(out)}.",
+            f"Create {shown(out)}: sorted lines, one of each, of those that stand in {shown(path)} {which}.",
+            f"Filter {shown(path)} for lines occurring {which}. One copy of each is saved, sorted, in {shown(out)}.",
+            f"Does {shown(path)} have lines {which}? Put one of each such line into a sorted {shown(out)}.",
+            f"If a line appears {which} in {shown(path)}, it is listed one time in {shown(out)}, which is sorted.",
+            f"Lines that are in {shown(path)} {which} are to be saved sorted, each one time, to {shown(out)}.",
         ],
         solution=[f"sort {quote(path)} | uniq {option} > {quote(out)}"],
     )
 
 
-def take_edge(names: Names) -> Unit:
-    """The first or last lines of a file."""
-    path, out = names.path(names.pick(["log", "txt"]), names.number(0, 1)), names.file("txt")
-    lines, count = names.lines(names.number(6, 10)), names.number(2, 4)
-    which, tool, result = names.pick([("first", "head", lines[:count]), ("last", "tail", lines[-count:])])
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(result),
-        asks=[
-            f"Save the {which} {count} lines of {shown(path)} as {shown(out)}.",
-            f"Write only the {which} {count} lines of {shown(path)} to {shown(out)}.",
-            f"{shown(out)} shall hold the {which} {count} lines of {shown(path)}.",
-            f"From {shown(path)}, put the {which} {count} lines into {shown(out)}.",
-        ],
-        others=[
-            f"how to cut {shown(path)} down to its {which} {count} lines in {shown(out)}",
-            f"Copy the {which} {count} lines of the file {shown(path)} to {shown(out)}.",
-            f"{shown(out)} should have just the {which} {count} lines in {shown(path)}.",
-            f"I want a file {shown(out)} with the {which} {count} lines from {shown(path)}.",
-            f"Take {shown(path)} and keep its {which} {count} lines in {shown(out)}.",
-            f"The {which} {count} lines of {shown(path)} are to be stored in the new file {shown(out)}.",
-            f"What are the {which} {count} lines in {shown(path)}? Store these in {shown(out)}.",
-            f"Of {shown(path)}, only {count} lines are needed, the {which} ones; store these as {shown(out)}.",
-            f"Extract the {which} {count} lines from {shown(path)} and record them in {shown(out)}.",
-            f"In {shown(out)}, save just {count} lines of {shown(path)}: the {which} ones, order unchanged.",
-            f"Reproduce {shown(path)} in {shown(out)}, but only its {which} {count} lines.",
-            f"Leave {shown(path)} whole, but make {shown(out)} out of the {which} {count} lines it has.",
-            f"Print the {which} {count} lines in {shown(path)}, as they are, into the new file {shown(out)}.",
-        ],
-        solution=[f"{tool} -n {count} {quote(path)} > {quote(out)}"],
-    )
-
-
-def take_middle(names: Names) -> Unit:
-    """A range of lines."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    lines, start = names.lines(names.number(8, 10)), names.number(2, 4)
-    end = start + names.number(1, 3)
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(lines[start - 1 : end]),
-        asks=[
-            f"Save lines {start} to {end} of {shown(path)} as {shown(out)}.",
-            f"Write {shown(path)} from line {start} up to and including line {end} to {shown(out)}.",
-            f"Only lines {start} through {end} of {shown(path)} are needed; put them into {shown(out)}.",
-        ],
-        others=[
-            f"how to print the range {start} to {end} of lines in {shown(path)} to {shown(out)}",
-            f"Copy lines {start} to {end} of the file {shown(path)} to {shown(out)}.",
-            f"{shown(out)} should have the lines of {shown(path)} from line {start} to line {end}, both included.",
-            f"I want a part of {shown(path)} in {shown(out)}: line {start} to line {end}.",
-            f"Take the part of {shown(path)} that begins at line {start} and ends at line {end}, and store it in "
-            f"{shown(out)}.",
-            f"What is in {shown(path)} on lines {start} to {end}? Write that to {shown(out)}.",
-            f"Lines {start} to {end} in {shown(path)} are to be put into the new file {shown(out)}; leave out all "
-            "before and after.",
-            f"Print {shown(path)} from line {start} to line {end} and save the output as {shown(out)}.",
-            f"Copy out of {shown(path)} what stands on lines {start} to {end}; it is saved to {shown(out)}.",
-            f"Into {shown(out)} goes a piece of {shown(path)}: it starts on line {start}, and its last line is number "
-            f"{end}.",
-            f"Begin at line {start} of {shown(path)}, stop after line {end}, and write these lines, both ends "
-            f"included, to {shown(out)}.",
-            f"Leave {shown(path)} whole, but make {shown(out)} out of its lines {start} to {end}.",
-            f"From line {start} on, down to line {end}, {shown(path)} is to be saved in {shown(out)}; nothing else of "
-            "it is.",
-        ],
-        solution=[
-            names.pick(
-                [
-                    f"sed -n '{start},{end}p' {quote(path)} > {quote(out)}",
-                    f"head -n {end} {quote(path)} | tail -n +{start} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def take_single(names: Names) -> Unit:
-    """One line by its number."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    lines = names.lines(names.number(6, 9))
-    number = names.number(2, len(lines) - 1)
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        f"{lines[number - 1]}\n",
-        asks=[
-            f"Save line {number} of {shown(path)} as {shown(out)}.",
-            f"Write just line number {number} of {shown(path)} to {shown(out)}.",
-            f"What stands in line {number} of {shown(path)}? Put that line into {shown(out)}.",
-        ],
-        others=[
-            f"how to pick line {number} out of {shown(path)} for {shown(out)}",
-            f"Copy line {number} of the file {shown(path)} to {shown(out)}.",
-            f"{shown(out)} should have one line, line {number} of {shown(path)}.",
-            f"I want only line {number} from {shown(path)} in {shown(out)}.",
-            f"Go to line {number} of {shown(path)} and store that line alone in {shown(out)}.",
-            f"Find out what line {number} of {shown(path)} says, and write it to {shown(out)}.",
-            f"Of all lines in {shown(path)}, just line {number} is needed; put it into the new file {shown(out)}.",
-            f"Print line {number} in {shown(path)}, no other, and save it as {shown(out)}.",
-            f"Get line {number} out of {shown(path)} and record it, alone, in {shown(out)}.",
-            f"To {shown(out)}, copy one line: the one that is number {number} in {shown(path)}.",
-            f"Read {shown(path)} down to line {number}; write that line and no other to {shown(out)}.",
-            f"Make {shown(out)} a file of a single line, copied from line {number} in {shown(path)}.",
-            f"From {shown(path)}, the only line to be saved in {shown(out)} is number {number}.",
-        ],
-        solution=[
-            names.pick(
-                [
-                    f"sed -n '{number}p' {quote(path)} > {quote(out)}",
-                    f"sed -n {number}p {quote(path)} > {quote(out)}",
-                    f"head -n {number} {quote(path)} | tail -n 1 > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def take_rest(names: Names) -> Unit:
-    """Everything after the first lines."""
-    path, out = names.path(names.pick(["txt", "csv"]), names.number(0, 1)), names.file("txt")
-    lines, skip = names.lines(names.number(6, 9)), names.number(1, 3)
-    what = "line" if skip == 1 else f"{skip} lines"
-    return saved(
-        names,
-        [fixture(path, text_of(lines))],
-        out,
-        text_of(lines[skip:]),
-        asks=[
-            f"Save {shown(path)} without its first {what} as {shown(out)}.",
-            f"Write all but the first {what} of {shown(path)} to {shown(out)}.",
-            f"Skip the first {what} of {shown(path)}; the remaining lines go to {shown(out)}.",
-        ],
-        others=[
-            f"how to leave the first {what} out when copying {shown(path)} to {shown(out)}",
-            f"Copy {shown(path)} to {shown(out)}, but leave out the first {what}.",
-            f"{shown(out)} should have all lines of {shown(path)} except for the first {what}.",
-            f"I want the file {shown(path)} minus its first {what} in {shown(out)}.",
-            f"Drop the first {what} of {shown(path)} in a copy, and store this copy as {shown(out)}.",
-            f"Take everything that comes after the first {what} in {shown(path)}, and put it into {shown(out)}.",
-            f"The first {what} of {shown(path)} must not be in {shown(out)}, all further lines must.",
-            f"Write whatever follows the first {what} of {shown(path)} to the file {shown(out)}.",
-            f"Save to {shown(out)} all of {shown(path)} that comes below the first {what}.",
-            f"Into {shown(out)} goes {shown(path)} from below its first {what} to its end.",
-            f"Reproduce {shown(path)} as {shown(out)}, with the first {what} cut off, but in the copy only.",
-            f"Pass over the first {what} in {shown(path)} and write whatever is left to {shown(out)}.",
-            f"Make {shown(out)} from {shown(path)} without the first {what}; {shown(path)} itself stays whole.",
-        ],
-        solution=[
-            names.pick(
-                [
-                    f"tail -n +{skip + 1} {quote(path)} > {quote(out)}",
-                    f"sed '1,{skip}d' {quote(path)} > {quote(out)}"
-                    if skip > 1
-                    else f"sed 1d {quote(path)} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def take_off_in_place(names: Names) -> Unit:
-    """The first or last line removed from the file itself."""
-    path = names.path(names.pick(["txt", "log"]), names.number(0, 1))
-    lines = names.lines(names.number(5, 8))
-    which, script, result = names.pick([("first", "1d", lines[1:]), ("last", "$d", lines[:-1])])
-    return edited(
-        names,
-        [fixture(path, text_of(lines))],
-        {path: text_of(result)},
-        names.pick(
-            [
-                f"Take the {which} line off {shown(path)}, in the file itself.",
-                f"Remove the {which} line of {shown(path)} and keep all other lines.",
-                f"{shown(path)} has one line too many: delete its {which} line.",
-            ]
-        ),
-        [
-            f"how to strip the {which} line from {shown(path)} with sed",
-            f"Delete the {which} line in the file {shown(path)}.",
-            f"{shown(path)} should lose its {which} line; edit it in place.",
-            f"I want the {which} line of {shown(path)} gone, and all other lines as they are.",
-            f"Edit {shown(path)} and remove just the {which} line.",
-            f"The {which} line in {shown(path)} is not needed any more: take it out of the file.",
-            f"Shorten {shown(path)} by one line, the {which} one, in place.",
-            f"Overwrite {shown(path)} with the same text minus the {which} line.",
-            f"Cut the {which} line off {shown(path)} and save what is left under the same name.",
-            f"Throw out the {which} line in {shown(path)}; nothing else in the file changes.",
-            f"From {shown(path)}, drop one line, the {which}; the file keeps its name and its other lines.",
-            f"Rewrite {shown(path)} as it is but for its {which} line, which is left out.",
-            f"In {shown(path)} itself, erase the line that comes {which}, and no further one.",
-        ],
-        [f"sed -i '{script}' {quote(path)}"],
-    )
-
-
-def take_of_each(names: Names) -> Unit:
-    """The first or last line of each file of a directory."""
-    home, out, ext = names.directory(), names.file("txt"), names.pick(["txt", "log"])
-    texts = {f"{home}/{names.file(ext)}": names.lines(names.number(3, 5)) for _ in range(3)}
-    which, tool, index = names.pick([("first", "head", 0), ("last", "tail", -1)])
-    return saved(
-        names,
-        [fixture(path, text_of(lines)) for path, lines in texts.items()],
-        out,
-        text_of(texts[path][index] for path in sorted(texts)),
-        asks=[
-            f"Write the {which} line of each .{ext} file in {home}, in order of file name, to {shown(out)}.",
-            f"Every .{ext} file of {home} gives its {which} line to {shown(out)}; go by file name, no headings.",
-            f"Collect in {shown(out)} the {which} lines of all .{ext} files of {home}, sorted by file name.",
-        ],
-        others=[
-            f"how to gather the {which} line from every .{ext} in {home} with a loop to {shown(out)}",
-            f"Go through the .{ext} files in the folder {home}, sorted by name, and store the {which} line of each in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have one line for every .{ext} file of {home}, by file name: its {which} line.",
-            f"I want the {which} line from each of {home}/*.{ext} in one file {shown(out)}, files sorted by name.",
-            f"From every .{ext} file in directory {home}, copy the {which} line to {shown(out)}, file by file in name "
-            "order.",
-            f"What is the {which} line of each .{ext} file of {home}? Write these lines to {shown(out)}, by file "
-            "name, without the names.",
-            f"Put the {which} lines of the .{ext} files from {home} together in {shown(out)}, one for each file, by "
-            "name.",
-            f"For each .{ext} file in {home}, by name, just the {which} line is needed; save these lines as "
-            f"{shown(out)}.",
-            f"Extract the {which} line from each file in {home} called *.{ext}, in name order, and record just these "
-            f"lines in {shown(out)}.",
-            f"For each .{ext} file of {home}, in alphabetical order, write one line to {shown(out)}: its {which}.",
-            f"Read {home}/*.{ext} one after another in name order and write only the {which} line of every file to "
-            f"{shown(out)}.",
-            f"Out of every .{ext} file in the folder {home}, pick the line that comes {which}; save them all to "
-            f"{shown(out)}, ordered by file name.",
-            f"Make {shown(out)} from {home}/*.{ext}: the {which} line of file after file, in order of their names, "
-            "with no name added.",
-        ],
-        solution=[f'for f in {home}/*.{ext}; do {tool} -n 1 "$f"; done > {quote(out)}'],
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
     "sort_unique": [sort_plain, sort_numbers, sort_in_place, sort_several, repeated_lines],
-    "take_lines": [take_edge, take_middle, take_single, take_rest, take_off_in_place, take_of_each],
 }

@@ -12,7 +12,7 @@ A link's target is checked as the text that the link holds; contents stay as the
 import shlex
 
 from schema import HOME
-from templates.world import Names, Shape, Unit, directory, fixture, link, listed, shown
+from templates.world import Names, Shape, Unit, directory, fixture, link, shown
 
 
 def _link_beside(names: Names) -> Unit:
@@ -27,7 +27,7 @@ def _link_beside(names: Names) -> Unit:
                 f"Link {name} symbolically to {t}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want to reach {t} through a symlink called {name}.",
                 f"{name} should be a symbolic link to {t}.",
@@ -43,6 +43,17 @@ def _link_beside(names: Names) -> Unit:
                 f"For {t} build a symbolic link by the name of {name}.",
                 f"Start a new symlink, {name}, whose text is {t}.",
                 f"The file {t} gets a symlink, {name}, that leads to it.",
+                f"Make {name} a symlink to {t}.",
+                f"Create {name} as a symbolic link that refers to {t}.",
+                f"Link {name} to {t} symbolically.",
+                f"Point a new symlink {name} at {t}.",
+                f"Establish a symlink from {name} to {t}.",
+                f"Install a soft link to {t} under the name {name}.",
+                f"Give {t} a symbolic link called {name}.",
+                f"Provide {t} with another name, {name}, in the form of a symlink to it.",
+                f"{t} has to be reachable as {name}, by means of a symbolic link.",
+                f"To reach {t} by another name, put the symlink {name} here.",
+                f"Symlink wanted: name {name}, target {t}.",
             ]
         ),
         solution=[f"ln -s {shlex.quote(target)} {name}"],
@@ -61,7 +72,7 @@ def _link_upwards(names: Names) -> Unit:
                 f"Put a symbolic link {name} into {place}; it points to ../{target}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {place}/{name} to be a symlink reading ../{target}.",
                 f"{place} should hold a symbolic link {name} to ../{target}.",
@@ -77,6 +88,17 @@ def _link_upwards(names: Names) -> Unit:
                 f"Into {place} goes a symlink called {name} whose text is ../{target}.",
                 f"With ../{target} as its text, build the symlink {place}/{name}.",
                 f"The directory {place} gets a symlink {name} that leads one level up, to ../{target}.",
+                f"Have ../{target} as the target when you create the symlink {place}/{name}.",
+                f"Make a symlink {name} in {place}; what it reads is ../{target}.",
+                f"Put into {place} a symbolic link {name} to ../{target}.",
+                f"Link {place}/{name} symbolically to ../{target}, a relative target.",
+                f"Install {name}, a symlink to ../{target}, in the directory {place}.",
+                f"Point a new symlink {place}/{name} at ../{target}.",
+                f"Give the folder {place} a soft link called {name}. It refers to ../{target}.",
+                f"Write ../{target} as the target of a new symlink {place}/{name}.",
+                f"A relative symlink to ../{target} is to be created as {place}/{name}.",
+                f"To reach ../{target} from within {place}, provide a symlink {name} there with that text.",
+                f"{place}/{name} does not exist yet; it has to be a symlink with ../{target} as its text.",
             ]
         ),
         solution=[f"ln -s ../{target} {place}/{name}"],
@@ -98,7 +120,7 @@ def _absolute_link(names: Names) -> Unit:
                 f"{words} a link {name} (symbolic, absolute target {HOME}/{target}).",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {place}/{name} as a symlink reading {HOME}/{target}{', in a new directory' if made else ''}.",
                 f"{'A new directory ' if made else ''}{place} should hold a symlink {name} to {HOME}/{target}.",
@@ -116,6 +138,17 @@ def _absolute_link(names: Names) -> Unit:
                 f" {HOME}/{target}.",
                 f"The full path {HOME}/{target} is what the new symlink {place}/{name} refers"
                 f" to{'; its directory is new, too' if made else ''}.",
+                f"Create {place}/{name} as a symlink to the absolute path {HOME}/{target}{first}.",
+                f"Put into {where} the symlink {name}, which reads {HOME}/{target}.",
+                f"Link {place}/{name} symbolically to {HOME}/{target}, written in full{first}.",
+                f"Point a symlink {name} in {where} at {HOME}/{target}.",
+                f"Install a soft link {name}, its text {HOME}/{target}, inside {where}.",
+                f"Make {HOME}/{target} the target of a new symlink {place}/{name}{first}.",
+                f"Write {HOME}/{target}, the absolute path, as the text of the symlink {place}/{name}{first}.",
+                f"Give {where} a symlink called {name}. Its target is {HOME}/{target}.",
+                f"A symbolic link to {HOME}/{target} is to be created as {place}/{name}{first}.",
+                f"To reach {HOME}/{target} from {where}, provide the symlink {name} there, the path in full.",
+                f"{place}/{name} has to be a symlink with the absolute target {HOME}/{target}{first}.",
             ]
         ),
         solution=[*([f"mkdir {place}"] if made else []), f"ln -s {HOME}/{target} {place}/{name}"],
@@ -137,7 +170,7 @@ def _link_for_each(names: Names) -> Unit:
                 f" target ../{place}/NAME.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want a symlink in {links} to each .{ext} file of {place}, reading ../{place}/ plus its name.",
                 f"{links} should hold relative symlinks, ../{place}/NAME, for all .{ext} files in {place}.",
@@ -163,6 +196,17 @@ def _link_for_each(names: Names) -> Unit:
                 f" extension .{ext}.",
                 f"Go through the .{ext} files in {place} and create {links}/NAME for each one, a symlink that reads"
                 f" ../{place}/NAME.",
+                f"Create symlinks in {links}, one per .{ext} file of {place}: same name, target ../{place}/NAME.",
+                f"Make a symlink {links}/NAME to ../{place}/NAME for every .{ext} file NAME of {place}.",
+                f"Populate {links} with symlinks to all .{ext} files in {place}, each as NAME to ../{place}/NAME.",
+                f"Link all {place}/*.{ext} into {links} by symlinks of the same name that read ../{place}/NAME.",
+                f"Mirror {place}/*.{ext} in {links} as symlinks: NAME with the text ../{place}/NAME.",
+                f"Fill {links} with soft links ../{place}/NAME, named NAME, for the .{ext} files of {place}.",
+                f"Install in {links} a symlink for each of {place}/*.{ext}. Same name; it reads ../{place}/NAME.",
+                f"Give every .{ext} file in {place} a symlink of its name in {links}, with ../{place}/NAME as text.",
+                f"If {place} has a file NAME ending in .{ext}, {links}/NAME is to be a symlink to ../{place}/NAME.",
+                f"For {links}, symlinks are to be created to the .{ext} files of {place}: NAME to ../{place}/NAME.",
+                f"To have {place}/*.{ext} in {links} too, put symlinks NAME there that refer to ../{place}/NAME.",
             ]
         ),
         solution=[
@@ -194,7 +238,7 @@ def _two_links(names: Names) -> Unit:
                 f"Point a new symbolic link {new} at {first} and another one, {old}, at {second}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {new} to lead to {first} and {old} to {second}, both as symlinks.",
                 f"{new} should be a symlink to {first}, {old} one to {second}.",
@@ -211,6 +255,17 @@ def _two_links(names: Names) -> Unit:
                 f"Start two symbolic links. The one called {new} has {first} as its target, the one called {old} has"
                 f" {second}.",
                 f"Both {first} and {second} get a symlink: {new} leads to the former, {old} to the latter.",
+                f"Create the symlinks {new} (to {first}) and {old} (to {second}).",
+                f"Make {new} a symlink to {first} and {old} another to {second}.",
+                f"Link {new} to {first} and {old} to {second}, symbolically in both cases.",
+                f"Point a symlink {new} at {first}; point a second one, {old}, at {second}.",
+                f"Give {first} the symlink {new}. Give {second} the symlink {old}.",
+                f"Establish {new} as a soft link for {first}, and {old} for {second} in the same way.",
+                f"Install a pair of symlinks: {new} reads {first}, {old} reads {second}.",
+                f"Provide symlinks to two directories, {first} by the name {new} and {second} by the name {old}.",
+                f"Two symbolic links are to be created: {new} with target {first}, {old} with target {second}.",
+                f"{first} has to be reachable as {new}, {second} as {old}, both by symlink.",
+                f"While {new} is to be a symlink to the folder {first}, {old} is to be one to {second}.",
             ]
         ),
         solution=[f"ln -s {first} {new}", f"ln -s {second} {old}"],
@@ -230,7 +285,7 @@ def _move_and_link(names: Names) -> Unit:
                 f"The file {path} goes into {place}; where it was, a symlink with the target {place}/{path} stays.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {path} to live in {place} but still be reached by its old name, a symlink to {place}/{path}.",
                 f"{path} should become a symlink to {place}/{path}, where the file itself then lies.",
@@ -250,6 +305,17 @@ def _move_and_link(names: Names) -> Unit:
                 f"Replace {path} by a symlink to {place}/{path}, after shifting the file itself there.",
                 f"Shift {path} into {place}, but let the old name still lead to it, as a symlink that reads"
                 f" {place}/{path}.",
+                f"Move {path} to {place} and make {path} a symlink to {place}/{path}.",
+                f"Relocate {path} into {place}; where it was, create a symlink to {place}/{path}.",
+                f"Put {path} into the folder {place}, then create a symbolic link {path} that reads {place}/{path}.",
+                f"Store {path} in {place} from now on, and substitute a symlink to {place}/{path} for it here.",
+                f"Exchange {path} for a symlink to {place}/{path}, which is where the file itself moves.",
+                f"Send {path} to {place}. Link the old name to {place}/{path} symbolically.",
+                f"Leave a symlink {path} to {place}/{path} behind when the file {path} moves to {place}.",
+                f"Place {path} inside {place}, and let a new symlink {path} refer to {place}/{path}.",
+                f"Once {path} has been moved into {place}, its former name is to be a symlink to {place}/{path}.",
+                f"The file {path} is to be moved to {place}, with a symlink to {place}/{path} left under its old name.",
+                f"To keep the name {path} working, move the file to {place} and symlink {path} to {place}/{path}.",
             ]
         ),
         solution=[f"mv {path} {place}/", f"ln -s {place}/{path} {path}"],
@@ -257,231 +323,6 @@ def _move_and_link(names: Names) -> Unit:
     )
 
 
-def _wrong_link(names: Names) -> Unit:
-    right, name = names.path(names.pick(["txt", "conf"]), names.number(0, 1), plain=True), names.stem(plain=True)
-    dangling = names.rng.random() < 0.5
-    wrong = names.path("txt", names.number(0, 1), plain=True)
-    state = "dangles" if dangling else f"points to {wrong}"
-    return Unit(
-        fixtures=[fixture(right, names.text()), link(name, wrong)]
-        + ([] if dangling else [fixture(wrong, names.text())]),
-        directive=names.pick(
-            [
-                f"The symbolic link {name} {state}. Point it at {right}.",
-                f"Repair the symlink {name}: it {state}, its target must be {right}.",
-                f"{name} is a symlink that {state}; change its target to {right}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the existing symlink {name} to lead to {right} instead.",
-                f"{name} {state}, but as a symlink it should lead to {right}.",
-                f"Use ln -sfn so that {name} leads to {right}.",
-                f"Could you redirect the symlink {name} to {right}? It {state} now.",
-                f"The symlink {name} is wrong: it {state}, while it has to read {right}.",
-                f"The target of the symlink {name} has to become {right}; at present it {state}.",
-                f"Let the link {name}, which {state}, point to {right}.",
-                f"Fix {name}: the symlink has to have the target {right}.",
-                f"Replace the symbolic link {name} by one of the same name that leads to {right}.",
-                f"Turn the symlink {name} towards {right}: at present it {state}.",
-                f"Set a new target for the symlink {name}, which {state} now: {right}.",
-                f"Erase the symlink {name}, which {state}, and set up one to {right} in its place.",
-                f"To {right}, and nowhere else, the symlink {name} has to lead; now it {state}.",
-                f"The symlink {name}, which {state}, gets {right} as its new target.",
-            ]
-        ),
-        solution=names.pick(
-            [[f"ln -sfn {right} {name}"], [f"ln -sfn {right} {name}"], [f"rm {name}", f"ln -s {right} {name}"]]
-        ),
-        after=[link(name, right)],
-    )
-
-
-def _directory_link(names: Names) -> Unit:
-    base, name = names.word(), names.stem(plain=True)
-    low = names.number(1, 8)
-    old, new = f"{base}-{low}", f"{base}-{low + 1}"
-    return Unit(
-        fixtures=[
-            fixture(f"{old}/{names.file()}", names.text(1, 3)),
-            fixture(f"{new}/{names.file()}", names.text(1, 3)),
-            link(name, old),
-        ],
-        directive=names.pick(
-            [
-                f"The symbolic link {name} points to the directory {old}. Make it point to {new}.",
-                f"Switch the symlink {name} from the directory {old} to the directory {new}.",
-                f"Change the target of the symlink {name} to the directory {new}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {name}, a symlink to the directory {old}, to lead to {new} from now on.",
-                f"{name} should no longer lead into {old} but into {new}.",
-                f"Use ln -sfn to let {name} lead to the directory {new}.",
-                f"Could you redirect the symlink {name} from {old} to {new}?",
-                f"We need the link {name} to have {new} as its target, where it has {old} now.",
-                f"The symlink {name} still leads to {old}; replace it by one to {new}.",
-                f"Let {name}, a symbolic link, point at the folder {new} in place of {old}.",
-                f"{new} has to be the target of the symbolic link {name}; now it is {old}.",
-                f"Replace the symlink {name} so that it reads {new}.",
-                f"Turn the symlink {name} away from {old} and towards {new}, which is a directory, too.",
-                f"Set {new} as the target of {name}, a symlink that reads {old} so far.",
-                f"From {old} redirect the symlink {name} to {new}.",
-                f"Erase the symlink {name}, which leads to the directory {old}, and set up one to {new} by that name.",
-                f"Not {old} but {new} is the directory that the symlink {name} has to lead to.",
-            ]
-        ),
-        solution=names.pick(
-            [[f"ln -sfn {new} {name}"], [f"ln -sfn {new} {name}"], [f"rm {name}", f"ln -s {new} {name}"]]
-        ),
-        after=[link(name, new)],
-    )
-
-
-def _swapped_links(names: Names) -> Unit:
-    first, second = names.file("txt", plain=True), names.file("txt", plain=True)
-    one, two = names.words(2)
-    return Unit(
-        fixtures=[fixture(first, names.text()), fixture(second, names.text()), link(one, second), link(two, first)],
-        directive=names.pick(
-            [
-                f"The symbolic links {one} and {two} are mixed up: {one} must point to {first}, {two} to {second}.",
-                f"Swap two symlink targets so that {one} leads to {first} and {two} leads to {second}.",
-                f"Correct the symlinks {one} (right target {first}) and {two} (right target {second}).",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {one} to lead to {first} and {two} to {second}; now these symlinks are the wrong way round.",
-                f"Symlink {one} should read {first}, symlink {two} should read {second}.",
-                f"Use ln -sfn twice: {one} has to read {first}, {two} has to read {second}.",
-                f"Could you exchange the targets of the symlinks {one} and {two}? Then {one} leads to {first},"
-                f" {two} to {second}.",
-                f"We need {one} as a symlink to {first} and {two} as a symlink to {second}; they are the other way"
-                " round now.",
-                f"Fix two symbolic links: the target of {one} is {first}, the target of {two} is {second}.",
-                f"Redirect the symlink {one} to {first} and the symlink {two} to {second}.",
-                f"{one} and {two} are symlinks with each other's target; let {one} read {first}, {two} {second}.",
-                f"Replace both symlinks, {one} by one to {first} and {two} by one to {second}.",
-                f"Turn two symlinks around: {one} refers to {first} from now on, and {two} to {second}.",
-                f"Set {first} as the target of {one} and {second} as the target of {two}; both are symlinks.",
-                f"Now the symlink {one} leads to {second}, but {two} to {first}; let it be the other way round.",
-                f"Mend the symlinks {one} and {two}: the former has to refer to {first}, the latter to {second}.",
-                f"Both symlinks, {one} and {two}, are wrong. Rewrite them: {one} to read {first}, {two} to read"
-                f" {second}.",
-            ]
-        ),
-        solution=[f"ln -sfn {first} {one}", f"ln -sfn {second} {two}"],
-        after=[link(one, first), link(two, second)],
-    )
-
-
-def _moved_targets(names: Names) -> Unit:
-    place, old, new = names.directory(), names.word(), names.directory()
-    files = [names.file("txt", plain=True) for _ in range(names.number(2, 3))]
-    return Unit(
-        fixtures=[fixture(f"{new}/{file}", names.text(1, 3)) for file in files]
-        + [link(f"{place}/{file}", f"../{old}/{file}") for file in files],
-        directive=names.pick(
-            [
-                f"The symlinks in {place} still point into ../{old}, which is now ../{new}. Point each one at the file"
-                f" of its own name in ../{new}.",
-                f"Every symbolic link in {place} dangles: its target must be ../{new}/NAME instead of ../{old}/NAME.",
-                f"Repair all links of {place}: replace ../{old}/ by ../{new}/ in their targets, names stay.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want each symlink of {place} to read ../{new}/NAME, since ../{old} is no more.",
-                f"All links below {place} should lead into ../{new}, each to the file it is named after.",
-                f"In {place}, redirect each symlink from ../{old}/NAME to ../{new}/NAME.",
-                f"Could you repair the links in {place}? They have to read ../{new}/NAME, where they read"
-                f" ../{old}/NAME.",
-                f"We need all symlinks in {place} to have the target ../{new}/NAME, NAME being the name of the link.",
-                f"Use ln -sfn in a loop over {place}, so that each link leads to its namesake in ../{new}.",
-                f"The directory ../{old} was renamed to ../{new}; change the targets of all symlinks in {place} to"
-                " match.",
-                f"Let the symbolic links in {place} have their old names and point at ../{new}/NAME, no longer at"
-                f" ../{old}/NAME.",
-                f"Replace each link {place}/NAME by a symlink that reads ../{new}/NAME.",
-                f"Rewrite the targets of all symlinks in {place}: ../{new}/ replaces ../{old}/, with the same file"
-                " names behind it.",
-                f"Turn all symlinks in {place} from ../{old} to ../{new}, where files of the same names lie.",
-                f"For each symlink NAME in {place}, set the target ../{new}/NAME.",
-                f"Into ../{new}, not ../{old}, the symlinks of {place} have to lead, NAME to ../{new}/NAME.",
-                f"No symlink in {place} may lead into ../{old} any longer. Let a link NAME read ../{new}/NAME.",
-            ]
-        ),
-        solution=names.pick(
-            [
-                [f"for f in {place}/*; do ln -sfn ../{new}/${{f##*/}} $f; done"],
-                [f"ln -sfn ../{new}/{file} {place}/{file}" for file in files],
-            ]
-        ),
-        after=[link(f"{place}/{file}", f"../{new}/{file}") for file in files],
-    )
-
-
-def _remove_dangling(names: Names) -> Unit:
-    place = names.directory()
-    good, gone = names.file("txt", plain=True), names.words(2)
-    keep, bad = names.words(2), [f"{place}/{word}" for word in gone]
-    one, two = f"{place}/{keep[0]}", f"{place}/{keep[1]}"
-    return Unit(
-        fixtures=[
-            fixture(f"{place}/{good}", names.text()),
-            link(one, good),
-            link(two, names.file("txt", plain=True)),
-            *(link(path, names.file("txt", plain=True)) for path in bad),
-        ],
-        directive=names.pick(
-            [
-                f"Delete the dangling symlinks {listed(bad)}, and point the dangling symlink {two} at {good}.",
-                f"The links {listed(bad)} lead nowhere; remove them. The link {two} gets the target {good}.",
-                f"Clear away the broken symlinks {listed(bad)}; then make the symlink {two} point to {good}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {listed(bad)} gone, they dangle, and {two} as a symlink that reads {good}.",
-                f"No dangling link should stay: {listed(bad)} go, {two} leads to {good}.",
-                f"Remove {listed(bad)}, symlinks that lead nowhere, and let {two} point to {good}.",
-                f"Could you delete the symlinks {listed(bad)} and redirect the symlink {two} to {good}?",
-                f"We need {listed(bad)} deleted, and the symlink {two} to have the target {good}.",
-                f"{listed(bad)} are broken links: get rid of them. The link {two} is to be repaired, it has to read"
-                f" {good}.",
-                f"Use rm on {listed(bad)}, then ln -sfn to make {two} a link to {good}.",
-                f"Of the broken links, {listed(bad)} are to be removed and {two} is to get {good} as its target.",
-                f"Erase the links {listed(bad)}, but redirect {two}, which has to lead to {good}.",
-                f"Throw out the symlinks {listed(bad)}, since they lead nowhere, and set the symlink {two} to {good}.",
-                f"Drop {listed(bad)}, two broken symlinks; turn a third one, {two}, to {good} instead.",
-                f"Of three broken symlinks only {two} survives, with {good} as its text. Delete {listed(bad)}.",
-                f"To {good} the symlink {two} has to lead; as for the broken links {listed(bad)}, delete them.",
-                f"Both {listed(bad)} are broken symlinks to delete, while {two} is one to repair: it has to read"
-                f" {good}.",
-            ]
-        ),
-        solution=[f"rm {' '.join(bad)}", f"ln -sfn {good} {two}"],
-        after=[link(two, good)],
-        removed=bad,
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
-    "make_links": [
-        _link_beside,
-        _link_upwards,
-        _absolute_link,
-        _link_for_each,
-        _two_links,
-        _move_and_link,
-    ],
-    "repair_links": [
-        _wrong_link,
-        _directory_link,
-        _swapped_links,
-        _moved_targets,
-        _remove_dangling,
-    ],
+    "make_links": [_link_beside, _link_upwards, _absolute_link, _link_for_each, _two_links, _move_and_link],
 }

@@ -29,9 +29,7 @@ def _named(names: Names, count: int, ext: str) -> dict[str, str]:
     return {names.file(ext): names.text(1, 3) for _ in range(count)}
 
 
-def _renamed(
-    place: str, before: dict[str, str], after: dict[str, str], *, rest: dict[str, str], **asks: object
-) -> Unit:
+def renamed(place: str, before: dict[str, str], after: dict[str, str], *, rest: dict[str, str], **asks: object) -> Unit:
     """A unit in which the files of `before` in `place` become those of `after`, and `rest` stays."""
     return Unit(
         fixtures=[fixture(f"{place}/{name}", text) for name, text in sorted({**before, **rest}.items())],
@@ -44,7 +42,7 @@ def _renamed(
 def _swap_extension(names: Names) -> Unit:
     place, (old, new) = names.directory(), names.pick(PAIRS)
     files = _named(names, names.number(2, 4), old)
-    return _renamed(
+    return renamed(
         place,
         files,
         {f"{name.removesuffix(old)}{new}": text for name, text in files.items()},
@@ -56,7 +54,7 @@ def _swap_extension(names: Names) -> Unit:
                 f"In {place} turn each NAME.{old} into NAME.{new}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the .{old} files below {place} to be called .{new}.",
                 f"Each .{old} file in {place} should carry the extension .{new}.",
@@ -74,6 +72,17 @@ def _swap_extension(names: Names) -> Unit:
                 " touched.",
                 f"Run through the directory {place} and turn the ending .{old} of a file name into .{new}.",
                 f"Wrong extension in {place}: .{old}. Rename each file that has it, with .{new} in place of it.",
+                f"Replace the extension .{old} by .{new} on all files in {place}.",
+                f"Change every file name in {place} with .{old} at the end so that .{new} is there.",
+                f"Convert names, not contents: in {place}, any NAME.{old} becomes NAME.{new}.",
+                f"Rename each NAME.{old} in {place} to NAME.{new}.",
+                f"Relabel the .{old} files of {place} as .{new}, with the same base names.",
+                f"Substitute .{new} for the final .{old} in the file names of {place}.",
+                f"Switch {place}/*.{old} over to the extension .{new}.",
+                f"Move every {place}/NAME.{old} to {place}/NAME.{new}.",
+                f"If a file in {place} ends in .{old}, its name must end in .{new} instead; the others keep theirs.",
+                f"After this, what is NAME.{old} in {place} today is called NAME.{new}.",
+                f"Is there any .{old} file in {place}? Each one needs the same base name with .{new} as its extension.",
             ]
         ),
         solution=[
@@ -90,7 +99,7 @@ def _swap_extension(names: Names) -> Unit:
 def _strip_extension(names: Names) -> Unit:
     place, old = names.directory(), names.pick(["bak", "old", "orig", "tmp"])
     files = _named(names, names.number(2, 4), f"{names.pick(['txt', 'conf', 'log'])}.{old}")
-    return _renamed(
+    return renamed(
         place,
         files,
         {name.removesuffix(f".{old}"): text for name, text in files.items()},
@@ -102,7 +111,7 @@ def _strip_extension(names: Names) -> Unit:
                 f"Take .{old} off the names of all .{old} files in {place}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want no .{old} at the end of any name in {place}, the rest of the name kept.",
                 f"Files in {place} that end in .{old} should lose that ending.",
@@ -118,6 +127,17 @@ def _strip_extension(names: Names) -> Unit:
                 f"All .{old} files in the folder {place} are renamed. Their new names are the old ones up to the final"
                 f" .{old}.",
                 f"Free the names in {place} of the extension .{old}, so that NAME.{old} is simply NAME.",
+                f"Strip the final .{old} from all file names in {place} that have it.",
+                f"Rename each {place}/NAME.{old} to {place}/NAME.",
+                f"Trim .{old} from the end of every name in {place}; names without it stay.",
+                f"Take the ending .{old} away from the files in {place}, without altering the rest of their names.",
+                f"Move every file NAME.{old} in {place} to plain NAME, in the same folder.",
+                f"Delete the suffix .{old} (the suffix, not the file) from names in {place}.",
+                f"Chop the last part off the names {place}/*.{old}, namely .{old}.",
+                f"Restore the original names in {place}: whatever has .{old} added at the end loses it.",
+                f"When a file in {place} has a name that ends in .{old}, it is to be renamed without that ending.",
+                f"Names in {place} are to be free of a trailing .{old}; only this last part goes.",
+                f"What ends in .{old} in {place}? Every such file is to be called what stands before that ending.",
             ]
         ),
         solution=[f'for f in {place}/*.{old}; do mv "$f" "${{f%.{old}}}"; done'],
@@ -129,7 +149,7 @@ def _append_extension(names: Names) -> Unit:
     files = _named(names, names.number(2, 4), ext)
     pattern = f"*.{ext}" if ext else "*"
     what = f".{ext} file" if ext else "file"
-    return _renamed(
+    return renamed(
         place,
         files,
         {f"{name}.{new}": text for name, text in files.items()},
@@ -141,7 +161,7 @@ def _append_extension(names: Names) -> Unit:
                 f"In {place} every {what} NAME becomes NAME.{new}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want .{new} behind the full name of each {what} below {place}.",
                 f"Each {what} in {place} should be called as now plus .{new}.",
@@ -157,6 +177,17 @@ def _append_extension(names: Names) -> Unit:
                 f"All {what}s of {place} are renamed. The new name is the old name and, right after it, .{new}.",
                 f"In the folder {place}, mark each {what} with .{new} at the very end, so that NAME turns into"
                 f" NAME.{new}.",
+                f"Append .{new} to the name of each {what} in {place}.",
+                f"Rename every {what} of {place}, full name NAME, to NAME.{new}.",
+                f"Tack .{new} onto all {what} names in {place}, after any extension they have.",
+                f"Move each {what} in {place} to its own full name followed by .{new}, in the same folder.",
+                f"Suffix the names {place}/{pattern} with .{new}; keep everything before it.",
+                f"Lengthen each {what} name in {place} by a final .{new}.",
+                f"Put an extra .{new} at the end of what every {what} in {place} is called.",
+                f"Change the names of all {what}s in {place} by adding .{new} at the end, nothing more.",
+                f"For any {what} in {place}, the new name is the complete old name with .{new} appended.",
+                f"Where {place} has a {what}, its present full name is to be followed by .{new}.",
+                f"Names that match {place}/{pattern} are kept whole, but .{new} comes at the end of them.",
             ]
         ),
         solution=[f'for f in {place}/{pattern}; do mv "$f" "$f.{new}"; done'],
@@ -177,7 +208,7 @@ def _two_named(names: Names) -> Unit:
                 f"Give {what} the extension .{new}; the rest of their names stays.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {what} to end in .{new}.",
                 f"{what} should each be called .{new}, no longer .{old}.",
@@ -192,6 +223,17 @@ def _two_named(names: Names) -> Unit:
                 f"Use mv on {what}: .{old} goes, .{new} comes in its place.",
                 f"Two names end in .{old}: {what}. Let them end in .{new} from now on.",
                 f"Convert the names {what} from .{old} to .{new} with two mv commands.",
+                f"Rename {what}, replacing the extension .{old} by .{new}.",
+                f"Have .{new} at the end of {what} in place of the present extension.",
+                f"Give {what} the ending .{new} instead of .{old}, with nothing else in their names changed.",
+                f"Replace .{old} by .{new} at the end of two names, {what}.",
+                f"Switch the files {what} over to the extension .{new}; each stays in its directory.",
+                f"Substitute .{new} for the final .{old} in the names, not the contents, of {what}.",
+                f"Relabel two files, {what}: same base name, .{new} as the extension.",
+                f"Move both files, {what}, to the same name with .{new} where .{old} was.",
+                f"As the extension .{old} of {what} is wrong, both are to be renamed with .{new}.",
+                f"The ending .{new}, not .{old}, belongs on {what}. Rename both.",
+                f"After the renaming, {what} are found under the same names but with .{new} for .{old}.",
             ]
         ),
         solution=[f"mv {quote(a)} {quote(b)}" for a, b in zip(files, after, strict=True)],
@@ -204,7 +246,7 @@ def _swap_in_subdirectories(names: Names) -> Unit:
     place, (old, new) = names.directory(), names.pick(PAIRS)
     below = names.words(2)
     files = {f"{names.pick(below)}/{name}": text for name, text in _named(names, names.number(2, 3), old).items()}
-    return _renamed(
+    return renamed(
         place,
         files,
         {f"{path.removesuffix(old)}{new}": text for path, text in files.items()},
@@ -216,7 +258,7 @@ def _swap_in_subdirectories(names: Names) -> Unit:
                 f"Every file {place}/*/NAME.{old} becomes NAME.{new} in the same subdirectory.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want .{new} instead of .{old} on the files in each subdirectory of {place}.",
                 f"Files of type .{old} in directories below {place} should end in .{new}.",
@@ -233,6 +275,17 @@ def _swap_in_subdirectories(names: Names) -> Unit:
                 f"Files {place}/*/*.{old} stay in their folder. Only their extension is renamed, to .{new}.",
                 f"For the folders inside {place}: rename what they have as .{old} so that it is .{new}, in the same"
                 " folder.",
+                f"Replace the extension .{old} by .{new} on all files in the direct subdirectories of {place}.",
+                f"Rename each {place}/*/NAME.{old} to NAME.{new}, within its own folder.",
+                f"Change the ending .{old} to .{new} on all files of the folders directly inside {place}.",
+                f"Convert .{old} names to .{new} in every subfolder of {place}, and leave the files where they are.",
+                f"Substitute .{new} for .{old} at the end of the file names {place}/*/*.{old}.",
+                f"Move all {place}/DIR/NAME.{old} to {place}/DIR/NAME.{new}, whatever DIR and NAME are.",
+                f"Switch the .{old} files in the subdirectories of {place} over to the ending .{new}.",
+                f"Relabel NAME.{old} as NAME.{new} in each of the folders that {place} holds.",
+                f"If a folder inside {place} has a NAME.{old}, that file is to be called NAME.{new}, same folder.",
+                f"The names {place}/*/*.{old} are out of date: each of them must end in .{new} instead.",
+                f"Does a subdirectory of {place} hold .{old} files? Rename them there with .{new} as the extension.",
             ]
         ),
         solution=[f'for f in {place}/*/*.{old}; do mv "$f" "${{f%.{old}}}.{new}"; done'],
@@ -252,7 +305,7 @@ def _swap_and_move(names: Names) -> Unit:
                 f"All .{old} files in {place} become .{new} files in {target}, a directory that you create.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want what is .{old} in {place} to be .{new} in a directory {target} that has to be made.",
                 f"A new directory {target} should take the .{old} files of {place} under the extension .{new}.",
@@ -275,6 +328,17 @@ def _swap_and_move(names: Names) -> Unit:
                 f"Start a directory {target}. Whatever is NAME.{old} in {place} goes there as NAME.{new}.",
                 f"Turn the ending .{old} into .{new} on the files of {place} and shift these files to {target}, a"
                 " folder that you add.",
+                f"Make a directory {target} and move each {place}/NAME.{old} to {target}/NAME.{new}.",
+                f"Relocate the .{old} files of {place} to a new folder {target}, renamed to .{new}.",
+                f"Move {place}/*.{old} to {target}, a directory to be created, with .{new} as the new extension.",
+                f"Rename to .{new} what {place} has as .{old}; next, move it to {target}, which you have to create.",
+                f"Convert NAME.{old} in {place} to {target}/NAME.{new}; the folder {target} is not there yet: add it.",
+                f"Transfer what ends in .{old} from {place} to a fresh directory {target}, where it ends in .{new}.",
+                f"Add the folder {target}. Shift every .{old} file of {place} there and change its ending to .{new}.",
+                f"Empty {place} of .{old} files: they go to {target} (create it) with the extension .{new}.",
+                f"Once a directory {target} is made, the .{old} files in {place} are to be moved there as .{new} files",
+                f"{target} is to be a new directory with all the .{old} files of {place}, moved and now called .{new}.",
+                f"Every {place}/NAME.{old} has to be moved to {target}/NAME.{new} after {target} has been created.",
             ]
         ),
         solution=names.pick(
@@ -296,217 +360,6 @@ def _swap_and_move(names: Names) -> Unit:
     )
 
 
-def _plain(names: Names, count: int, ext: str, prefix: str = "") -> dict[str, str]:
-    """`count` names without a leading dash or space, so that a prefix can be taken off or put on in a directory."""
-    return {f"{prefix}{names.file(ext, plain=True)}": names.text(1, 3) for _ in range(count)}
-
-
-def _add_prefix(names: Names) -> Unit:
-    place, prefix, ext = names.directory(), f"{names.word()}{names.pick(['-', '_'])}", names.pick(["log", "txt", "jpg"])
-    files = _plain(names, names.number(2, 4), ext)
-    return _renamed(
-        place,
-        files,
-        {f"{prefix}{name}": text for name, text in files.items()},
-        rest=_plain(names, 1, "md"),
-        directive=names.pick(
-            [
-                f"Put the prefix {prefix} before the name of every .{ext} file in {place}.",
-                f"Rename all .{ext} files of {place} so that {prefix} comes first, then the old name.",
-                f"In {place} each .{ext} file NAME becomes {prefix}NAME.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {prefix} in front of each .{ext} name below {place}.",
-                f"The .{ext} files in {place} should all be called {prefix} plus the name they have.",
-                f"Rename the files {place}/*.{ext}: each name gets {prefix} at its beginning.",
-                f"Could you add {prefix} to the front of every .{ext} file name in the folder {place}?",
-                f"In the directory {place}, a file NAME.{ext} should be called {prefix}NAME.{ext}.",
-                f"Every .{ext} file in {place} must have a name that starts with {prefix}, followed by the old one.",
-                f"Give all .{ext} files of the folder {place} the prefix {prefix} and leave the other files as they"
-                " are.",
-                f"Names of .{ext} files in {place} should begin with {prefix}; add it to each.",
-                f"Set {prefix} before all names of .{ext} files in {place}; other names stay the same.",
-                f"In the folder {place}, let {prefix} come before all names *.{ext}.",
-                f"Attach {prefix} to the beginning of whatever name in {place} ends in .{ext}.",
-                f"All .{ext} files of {place} are renamed. Their new names are {prefix} and, right behind it, the old"
-                " names.",
-                f"Let the .{ext} files in the directory {place} start with {prefix}, NAME turning into {prefix}NAME.",
-            ]
-        ),
-        solution=[
-            names.pick(
-                [
-                    f'(cd {place} && for f in *.{ext}; do mv "$f" "{prefix}$f"; done)',
-                    f'for f in {place}/*.{ext}; do mv "$f" "{place}/{prefix}${{f##*/}}"; done',
-                ]
-            )
-        ],
-    )
-
-
-def _strip_prefix(names: Names) -> Unit:
-    place, prefix = names.directory(), f"{names.word()}{names.pick(['-', '_'])}"
-    ext = names.pick(["log", "txt", "csv"])
-    files = _plain(names, names.number(2, 4), ext, prefix)
-    return _renamed(
-        place,
-        files,
-        {name.removeprefix(prefix): text for name, text in files.items()},
-        rest=_plain(names, 1, ext),
-        directive=names.pick(
-            [
-                f"Strip the prefix {prefix} from the names of all files in {place} that have it.",
-                f"In {place} rename every {prefix}NAME to NAME.",
-                f"Take {prefix} off the front of each file name in {place} that starts with it.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the names in {place} without {prefix} at their start.",
-                f"Files in {place} that begin with {prefix} should lose just that.",
-                f"Rename {place}/{prefix}*: each file keeps only what comes after {prefix}.",
-                f"Could you drop {prefix} from the beginning of the file names in the folder {place}?",
-                f"In the directory {place}, a file such as {prefix}NAME should be called just NAME.",
-                f"Remove the leading {prefix} of all names in {place}; files without it stay as they are.",
-                f"The prefix {prefix} is not wanted any more: files of {place} that carry it get the rest of the name.",
-                f"Every file in the folder {place} called {prefix} and something must be renamed to the something.",
-                f"Cut {prefix} off wherever a name in {place} begins with it.",
-                f"From the names {prefix}* in {place}, drop {prefix} and leave what comes next.",
-                f"Shorten the names in {place} that start with {prefix} by just this prefix.",
-                f"All {prefix}* files of {place} are renamed. They lose {prefix} and nothing else.",
-                f"In the folder {place}, turn what is called {prefix}NAME into plain NAME, and touch no other name.",
-            ]
-        ),
-        solution=[
-            names.pick(
-                [
-                    f'(cd {place} && for f in {prefix}*; do mv "$f" "${{f#{prefix}}}"; done)',
-                    f'for f in {place}/{prefix}*; do mv "$f" "{place}/${{f#{place}/{prefix}}}"; done',
-                ]
-            )
-        ],
-    )
-
-
-def _swap_prefix(names: Names) -> Unit:
-    place, mark = names.directory(), names.pick(["-", "_"])
-    old, new = (f"{word}{mark}" for word in names.words(2))
-    files = _plain(names, names.number(2, 4), names.pick(["log", "txt", "png"]), old)
-    return _renamed(
-        place,
-        files,
-        {f"{new}{name.removeprefix(old)}": text for name, text in files.items()},
-        rest=_plain(names, 1, "md"),
-        directive=names.pick(
-            [
-                f"Replace the prefix {old} by {new} in all file names of {place} that start with it.",
-                f"In {place} rename each {old}NAME to {new}NAME.",
-                f"File names in {place} that begin with {old} must begin with {new} instead.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {new} where names in {place} now start with {old}.",
-                f"Whatever is called {old} and more in {place} should be called {new} and the same.",
-                f"Rename {place}/{old}*: each name should start with {new} where it has {old} now.",
-                f"Could you change the prefix of the {old} files in the folder {place} to {new}?",
-                f"In the directory {place}, a file such as {old}NAME should be called {new}NAME.",
-                f"The prefix {old} is wrong in {place}; put {new} at the front of these names in its place.",
-                f"Every file of the folder {place} with the prefix {old} gets the prefix {new} for it, the rest as"
-                " before.",
-                f"Files in {place} must not start with {old} any more but with {new}; what follows stays.",
-                f"Set {new} in place of {old} before all names in {place} that have {old} there.",
-                f"In the folder {place}, let {new} be the prefix of the names that have {old} for it now.",
-                f"Turn the names {old}* of {place} into {new}*, what comes after the prefix being the same.",
-                f"All {old}* files of {place} are renamed. They start with {new} now and go on as before.",
-                f"Wrong prefix in {place}: {old}. Rename each file that has it, with {new} in place of it.",
-            ]
-        ),
-        solution=[f'(cd {place} && for f in {old}*; do mv "$f" "{new}${{f#{old}}}"; done)'],
-    )
-
-
-def _prefix_two_named(names: Names) -> Unit:
-    prefix = f"{names.word()}{names.pick(['-', '_'])}"
-    files = _plain(names, 2, names.pick(["txt", "md", "csv"]))
-    what = listed(list(files))
-    return Unit(
-        fixtures=[fixture(*item) for item in files.items()],
-        directive=names.pick(
-            [
-                f"Rename {what} by putting {prefix} before each name.",
-                f"Give the files {what} the prefix {prefix}.",
-                f"Put {prefix} at the front of two names: {what}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want {what} to start with {prefix} from now on.",
-                f"{what} should both get {prefix} in front.",
-                f"Add the prefix {prefix} to the names of {what}.",
-                f"Could you rename {what} so that {prefix} stands in front of the old name?",
-                f"The two files {what} need names that begin with {prefix}, the old name behind it.",
-                f"For {what} the new name is {prefix} and then the name as it is now.",
-                f"Let the names of {what} start with {prefix}; use mv for both.",
-                f"{what} are to be called {prefix}NAME, where NAME is what each is called today.",
-                f"Set {prefix} before both names, {what}.",
-                f"For {what}, extend both names by {prefix}, which comes before them.",
-                f"Use mv on {what} to attach {prefix} at the beginning.",
-                f"Two files are renamed: {what}. Their new names are {prefix} and, right behind it, the old names.",
-                f"Turn NAME into {prefix}NAME for both {what}.",
-            ]
-        ),
-        solution=[f"mv {name} {prefix}{name}" for name in files],
-        after=[fixture(f"{prefix}{name}", text) for name, text in files.items()],
-        removed=list(files),
-    )
-
-
-def _prefix_with_directory(names: Names) -> Unit:
-    place, target = names.directory(), names.directory()
-    ext = names.pick(["txt", "log", "csv"])
-    files = _plain(names, names.number(2, 3), ext)
-    return Unit(
-        fixtures=[*(fixture(f"{place}/{name}", text) for name, text in files.items()), directory(target)],
-        directive=names.pick(
-            [
-                f"Move every .{ext} file of {place} into {target}, with {place}- put before its name.",
-                f"Bring the .{ext} files from {place} to {target}; NAME is called {place}-NAME there.",
-                f"Each {place}/NAME.{ext} becomes {target}/{place}-NAME.{ext}.",
-            ]
-        ),
-        instruction=names.pick(
-            [
-                f"I want the .{ext} files of {place} to live in {target} under names that begin with {place}-.",
-                f"{target} should take over all .{ext} files in {place}, each as {place}- plus its name.",
-                f"Bring {place}/*.{ext} over to the directory {target} and let each name begin with {place}-, then the"
-                " old name.",
-                f"Could you move the .{ext} files out of {place} to the folder {target} and add {place}- to the front"
-                " of their names?",
-                f"In {target} there should be a {place}-NAME for each .{ext} file NAME of {place}, which then has none"
-                " of them.",
-                f"Rename and move at once: a .{ext} file NAME in {place} goes to {target}/{place}-NAME.",
-                f"The .{ext} files do not stay in {place}; they go to {target}, and their names get the prefix"
-                f" {place}-.",
-                f"Give each .{ext} file in the folder {place} the prefix {place}- and put it in the folder {target}.",
-                f"Transfer whatever ends in .{ext} from {place} to the directory {target}; the names there are"
-                f" {place}- and the old name.",
-                f"Into {target} shift all .{ext} files of {place}; there, {place}- comes before their names.",
-                f"Out of {place}, carry every NAME.{ext} to {target} and name it {place}-NAME.{ext} there.",
-                f"All .{ext} files leave {place} for the folder {target}. On the way, {place}- is attached to the"
-                " beginning of their names.",
-                f"Turn the .{ext} files {place}/NAME into {target}/{place}-NAME, so that {place} has no .{ext} file"
-                " any more.",
-            ]
-        ),
-        solution=[f'for f in {place}/*.{ext}; do mv "$f" "{target}/{place}-${{f##*/}}"; done'],
-        after=[fixture(f"{target}/{place}-{name}", text) for name, text in files.items()],
-        removed=[f"{place}/{name}" for name in files],
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
     "rename_extension": [
         _swap_extension,
@@ -515,12 +368,5 @@ SHAPES: dict[str, list[Shape]] = {
         _two_named,
         _swap_in_subdirectories,
         _swap_and_move,
-    ],
-    "rename_prefix": [
-        _add_prefix,
-        _strip_prefix,
-        _swap_prefix,
-        _prefix_two_named,
-        _prefix_with_directory,
     ],
 }

@@ -71,6 +71,17 @@ def names_by_extension(names: Names) -> Unit:
             f"Where in the tree {home} are the .{ext} files? Their paths, in sorted order, go to {shown(out)}.",
             f"From {home} and all folders in it, gather the paths of *.{ext} files. Sort them and print them to "
             f"{shown(out)}.",
+            f"List in {shown(out)}, as sorted paths, what the tree {home} has by way of .{ext} files.",
+            f"Compile in {shown(out)} a sorted index of .{ext} paths from {home} and its subfolders.",
+            f"Scan {home} at every depth for names ending in .{ext} and write the sorted paths to {shown(out)}.",
+            f"Note each path below {home} that ends in .{ext} in {shown(out)}, one per line, in sorted order.",
+            f"Enumerate *.{ext} files throughout {home}; {shown(out)} receives their sorted paths.",
+            f"Fill {shown(out)} with the sorted paths of whatever .{ext} files {home} has at any level.",
+            f"Trace all .{ext} files in {home}, nested ones too, then sort their paths into {shown(out)}.",
+            f"Paths of .{ext} files from the whole of {home} belong in {shown(out)}, a line each, sorted.",
+            f"If a file anywhere in {home} ends in .{ext}, {shown(out)} has its path on a line; sort the lines.",
+            f"{shown(out)} is to be an inventory of {home}: sorted paths, .{ext} files only, all subfolders.",
+            f"No matter how deep in {home}, all .{ext} files are listed by path, sorted, in {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -125,6 +136,17 @@ def names_by_word(names: Names) -> Unit:
             f"From {home} and its subdirectories, gather file paths, but only where the file name {how} {word}; "
             f"sorted, they go to {shown(out)}.",
             f"What files does {home} have, at any level, of which the name {how} {word}? Sorted paths to {shown(out)}.",
+            f"List in {shown(out)}, sorted, the paths of all files in the tree {home} whose name {how} {word}.",
+            f"Scan {home} at all depths; if a file name {how} {word}, put its path in the sorted {shown(out)}.",
+            f"Fill {shown(out)} with sorted paths of files, at any level of {home}, whose name {how} {word}.",
+            f"Collate {shown(out)} from sorted paths below {home}, taking a file if its name {how} {word}.",
+            f"Find files throughout {home} by name (it {how} {word}) and save their sorted paths in {shown(out)}.",
+            f"Extract from the tree {home} the path of each file whose name {how} {word}, sorted, to {shown(out)}.",
+            f"Note every file in {home}, nested or not, whose name {how} {word}: sorted paths, in {shown(out)}.",
+            f"When the name of a file anywhere in {home} {how} {word}, {shown(out)} has its path; sort the paths.",
+            f"Only a file whose own name {how} {word} counts: sorted paths from all of {home} go to {shown(out)}.",
+            f"{shown(out)} is an index of the tree {home}: sorted paths, just files whose name {how} {word}.",
+            f"Sorted paths are needed in {shown(out)}, for all files in or below {home} whose name {how} {word}.",
         ],
         solution=[f"find {home} -type f -name '{pattern}' | sort > {quote(out)}"],
     )
@@ -169,6 +191,17 @@ def names_in_directory(names: Names) -> Unit:
             f"In {home}, some names end in .{ext}. Make {shown(out)} a sorted list of these names, with no directory "
             "before them.",
             f"Look up what {home} has of *.{ext} and send the names, without paths, to {shown(out)} in sorted order.",
+            f"Note the bare names of all .{ext} files in {home}, sorted, in {shown(out)}.",
+            f"Compile {shown(out)}: a sorted list of .{ext} names in {home}, one per line, no directory part.",
+            f"Fill {shown(out)} with the file names in {home} that end in .{ext}, sorted, without paths.",
+            f"Strip {home}/ from the paths of its .{ext} files and store the names, sorted, in {shown(out)}.",
+            f"Filter the listing of {home} for names ending in .{ext} and save it, still sorted, as {shown(out)}.",
+            f"Catalogue the .{ext} files of {home} by plain name in {shown(out)}, from A to Z.",
+            f"Enumerate in {shown(out)}, a line each and in sorted order, the names in {home} ending in .{ext}.",
+            f"Names ending in .{ext} are taken from {home} and written, sorted and bare, to {shown(out)}.",
+            f"Does a name in {home} end in .{ext}? It then goes, without the folder, into the sorted {shown(out)}.",
+            f"{shown(out)} is wanted as a sorted index of the .{ext} files in {home}; each line is a name only.",
+            f"For an overview of {home}, its .{ext} file names (no paths) stand sorted in {shown(out)}.",
         ],
         solution=[f"ls {home} | grep '\\.{ext}$' > {quote(out)}"],
     )
@@ -211,6 +244,17 @@ def names_of_directories(names: Names) -> Unit:
             f"Search {home} for folders at all levels. Print their paths and that of {home} to {shown(out)}, in sorted "
             "order.",
             f"What folders does {home} consist of? Write each one's path, and {home} itself, to {shown(out)}, sorted.",
+            f"List {home} and every folder below it by path, sorted, in {shown(out)}; skip the files.",
+            f"Map the folder tree {home} in {shown(out)}: sorted paths of all directories, {home} included.",
+            f"Enumerate the directories of the tree {home}, itself among them, as sorted paths in {shown(out)}.",
+            f"Compile {shown(out)} from the path {home} and those of all nested folders, sorted, one a line.",
+            f"Walk {home} to any depth, note directories only ({home} too), and sort their paths into {shown(out)}.",
+            f"Record {home} plus each subdirectory, however deep, as a sorted list of paths in {shown(out)}.",
+            f"Fill {shown(out)} with directory paths, sorted: first {home}, then all folders inside, no files.",
+            f"Directories, not files, are listed in {shown(out)}: {home} and all below it, as sorted paths.",
+            f"Any folder within {home}, at all depths, goes with {home} itself into {shown(out)} as a sorted path.",
+            f"{shown(out)} has one path per line, sorted: the directory {home} as well as any folder under it.",
+            f"How is {home} divided into folders? Store its path and all subfolder paths, sorted, in {shown(out)}.",
         ],
         solution=[f"find {home} -type d | sort > {quote(out)}"],
     )
@@ -253,6 +297,17 @@ def content_flat(names: Names) -> Unit:
             f"List by path in {shown(out)}, in sorted order, those files from {home} which {does} {word} anywhere in "
             "their text.",
             f"Determine which texts in {home} {does} {word} and send the sorted paths of these files to {shown(out)}.",
+            f"Scan the files in {home}; save the sorted paths of those that {does} {word} in {shown(out)}.",
+            f"Compile {shown(out)} from the paths, in sorted order, of files in {home} that {does} {word}.",
+            f"Note in {shown(out)}, sorted, by path {home}/..., the files that {does} {word}.",
+            f"Filter the files of {home}: those that {does} {word} are listed by path, sorted, in {shown(out)}.",
+            f"Enumerate, with {home}/ in front, the files there that {does} {word}; sort them into {shown(out)}.",
+            f"Fill {shown(out)} with paths from {home}, sorted, of such texts as {does} {word}.",
+            f"Test the files in {home} for {word} and write the paths of all that {does} it, sorted, to {shown(out)}.",
+            f"Only files that {does} {word} matter: list their paths, {home}/NAME, sorted, in {shown(out)}.",
+            f"If the lines of a file in {home} {does} {word}, its path is entered in {shown(out)}; sort the paths.",
+            f"A sorted index, {shown(out)}, is needed of those files in {home} (by path) that {does} {word}.",
+            f"Of the files in {home}, {shown(out)} names by path, sorted and one a line, all which {does} {word}.",
         ],
         solution=[f"grep {flag} {word} {home}/* > {quote(out)}"],
     )
@@ -297,6 +352,17 @@ def content_tree(names: Names) -> Unit:
             f"{shown(out)}, sorted.",
             f"To {shown(out)}, sorted, write the path of any file in {home} or deeper down that has the word {word} in "
             "its text.",
+            f"List in {shown(out)} the sorted paths of all files in the tree {home} that contain {word}.",
+            f"Scan {home} at every depth for files with {word} in them; sort their paths into {shown(out)}.",
+            f"Compile {shown(out)}: sorted paths of files, at any level of {home}, whose text has {word}.",
+            f"Trace the word {word} through {home} and all its subfolders; save sorted file paths as {shown(out)}.",
+            f"Note every file below {home}, nested or not, that contains {word}: sorted paths in {shown(out)}.",
+            f"Fill {shown(out)} with paths, sorted, of whichever files in the whole of {home} mention {word}.",
+            f"Enumerate by path, sorted, in {shown(out)} the files across {home} and its folders that have {word}.",
+            f"If a file anywhere in {home} contains {word}, its path goes to {shown(out)}; the list is sorted.",
+            f"Only paths are wanted in {shown(out)}, sorted: files in the tree {home} with {word} in the text.",
+            f"Here and there in {home}, at any depth, files contain {word}; {shown(out)} lists their sorted paths.",
+            f"Files containing {word}, from {home} and every subdirectory, are named by sorted path in {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -353,6 +419,17 @@ def content_any_case(names: Names) -> Unit:
             f"{shown(out)}. The paths are sorted.",
             f"In {home}, find every file with the word {word}; capital and small letters count as the same. Sorted "
             f"paths to {shown(out)}.",
+            f"List in {shown(out)} the sorted paths of files in {home} that contain {word}, upper or lower case.",
+            f"Scan the files of {home} for {word}, case-insensitively; write the sorted paths to {shown(out)}.",
+            f"Treat capitals as small letters: which files in {home} have {word}? Sorted paths to {shown(out)}.",
+            f"Disregard case and enter the paths of files in {home} that contain {word}, sorted, in {shown(out)}.",
+            f"Compile {shown(out)}, a sorted list of paths {home}/... of files with {word} in any letter case.",
+            f"Fill {shown(out)} with the sorted paths of files in {home} that mention {word}, case ignored.",
+            f"Note by path, sorted, in {shown(out)} the files of {home} where {word} occurs, whatever the case.",
+            f"If {word} is in a file of {home}, in any letter case, its path is entered in {shown(out)}, sorted.",
+            f"Case does not matter: {shown(out)} has the sorted paths of all files in {home} containing {word}.",
+            f"Sorted paths from {home} are needed in {shown(out)}: files with {word} in small or capital letters.",
+            f"{shown(out)} is to name by sorted path the files in {home} with {word}, capitalised or not.",
         ],
         solution=[f"grep -il {word} {home}/* > {quote(out)}"],
     )
@@ -373,7 +450,7 @@ def content_copied(names: Names) -> Unit:
                 f"All files of {home} with {word} inside are needed a second time, in a new directory {target}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to copy by content, from {home} to {target}, whatever has {word} in it",
                 f"Create the directory {target} and copy into it each file of {home} that contains {word}.",
@@ -397,6 +474,17 @@ def content_copied(names: Names) -> Unit:
                 f"{target}, which you make as a new folder.",
                 f"Duplicate any file of {home} that mentions {word}: build a folder {target}, which gets the "
                 "duplicates under their old names.",
+                f"Make {target} first, a folder that mirrors {home} but has only files with {word} in the text.",
+                f"Make a folder {target} and replicate in it, names unchanged, the files from {home} that have {word}.",
+                f"Gather copies of all files in {home} that contain {word} in a new directory {target}.",
+                f"Open a new folder {target}; into it copy the files of {home} where {word} occurs.",
+                f"Select the files in {home} whose text has {word} and copy them to {target}, a folder you create.",
+                f"Back up whatever files in {home} mention {word} to the new directory {target}, leaving {home} as is.",
+                f"Scan {home} for texts with {word}; place copies of them, same names, in {target} (new folder).",
+                f"If a file in {home} contains {word}, a copy of it goes into {target}, a directory yet to be created.",
+                f"A new directory {target} holds copies of exactly those files of {home} that have {word} in them.",
+                f"Files of {home} with {word} in the text are copied, not moved, to {target}, created for them.",
+                f"After {target} is created as a folder, every file of {home} that includes {word} is copied to it.",
             ]
         ),
         solution=[f"mkdir {target}", f"cp $(grep -l {word} {home}/*) {target}/"],

@@ -44,7 +44,7 @@ def _compress(names: Names) -> Unit:
                 f"Replace {p} by its gzip-compressed form {shown(path + '.gz')}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {p} squeezed with gzip into {shown(path + '.gz')}, the plain file gone.",
                 f"{p} should be stored gzip-compressed, under its name with .gz.",
@@ -59,6 +59,17 @@ def _compress(names: Names) -> Unit:
                 f"From {p} make {shown(path + '.gz')} with gzip, then drop {p}.",
                 f"Convert {p} to gzip format as {shown(path + '.gz')}; no plain copy of it remains.",
                 f"Nothing but the gzip file {shown(path + '.gz')} remains of {p}: compress it.",
+                f"Compress {p} with gzip to {shown(path + '.gz')} and remove the plain file.",
+                f"Pack {p} in place: gzip format, name {shown(path + '.gz')}, no uncompressed file left.",
+                f"Replace {p} by its gzip-compressed form, {shown(path + '.gz')}.",
+                f"Reduce {p} to the gzip file {shown(path + '.gz')}; the original goes.",
+                f"Condense {p} into {shown(path + '.gz')} (gzip) and discard the original.",
+                f"Swap the plain {p} for a gzip version called {shown(path + '.gz')}.",
+                f"Save disk space by packing {p} as gzip file {shown(path + '.gz')}, without keeping {p}.",
+                f"Only {shown(path + '.gz')}, the gzip form of {p}, is kept; the uncompressed one goes.",
+                f"Instead of {p} there has to be {shown(path + '.gz')}, the same data in gzip format.",
+                f"Once {p} is packed by gzip as {shown(path + '.gz')}, the unpacked original is deleted.",
+                f"To save room, {p} is replaced with {shown(path + '.gz')}, compressed in gzip format.",
             ]
         ),
         solution=[f"gzip {quote(path)}"],
@@ -81,7 +92,7 @@ def _compress_copy(names: Names) -> Unit:
                 f"Save {p} gzip-compressed as {o} without touching {p} itself.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {o} to be {p} in gzip form, next to the plain file.",
                 f"{o} should hold the gzip data of {p}, which remains.",
@@ -97,6 +108,17 @@ def _compress_copy(names: Names) -> Unit:
                 f"Make a second form of {p}, a gzip file called {o}. The plain one is still there afterwards.",
                 f"Duplicate {p} as {o} in gzip format, so that both exist.",
                 f"Both {p} and {o} are to exist in the end: produce {o}, the gzip form of {p}.",
+                f"Compress {p} into {o} in gzip format and keep the original.",
+                f"Pack a copy of {p} with gzip as {o}; the original stays unpacked.",
+                f"Write a gzip version of {p} to {o} while retaining {p}.",
+                f"Save the contents of {p}, gzip-compressed, under the name {o}, and preserve {p}.",
+                f"Generate {o}, a gzip file, out of {p}; the plain file is not touched.",
+                f"Back up {p} to {o} as gzip data, leaving {p} in place.",
+                f"Retain {p}, and in addition store a gzip-compressed copy of it as {o}.",
+                f"Besides {p}, which stays, there has to be {o} with the same contents in gzip format.",
+                f"To have it in small form too, {p} is compressed with gzip to {o}; the plain file is kept.",
+                f"What {p} contains is also needed as gzip file {o}, without losing {p}.",
+                f"As gzip data, the contents of {p} go to {o}; the original file survives.",
             ]
         ),
         solution=[names.pick([f"gzip -c {quote(path)} > {quote(out)}", f"gzip < {quote(path)} > {quote(out)}"])],
@@ -117,7 +139,7 @@ def _compress_each(names: Names) -> Unit:
                 f"Replace each .{ext} file of {place} by its gzip-compressed form, NAME.{ext}.gz.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the .{ext} files below {place} squeezed with gzip, one .gz for each.",
                 f"Whatever in {place} ends in .{ext} should become a .{ext}.gz of its own.",
@@ -136,6 +158,17 @@ def _compress_each(names: Names) -> Unit:
                 f"Each .{ext} file of {place} shrinks to a gzip file NAME.{ext}.gz, without its plain form being left.",
                 f"Shrink the .{ext} files in the folder {place} separately with gzip, NAME.{ext} to NAME.{ext}.gz.",
                 f"No plain .{ext} file remains in {place}: gzip makes NAME.{ext}.gz out of each one.",
+                f"Compress each .{ext} file in {place} by itself to NAME.{ext}.gz (gzip), removing the plain one.",
+                f"Pack all {place}/*.{ext} one by one in gzip format, replacing every file with its .gz.",
+                f"Replace every .{ext} file in {place} by its gzip form, .gz added to the name.",
+                f"Reduce the .{ext} files of {place} to gzip files, one each, with .gz appended; keep no plain ones.",
+                f"Condense what ends in .{ext} in {place} with gzip: one .{ext}.gz per file, originals gone.",
+                f"Swap each plain .{ext} file in {place} for a gzip file NAME.{ext}.gz, and touch nothing else there.",
+                f"Save room in {place} by packing its .{ext} files singly as gzip; only the .{ext}.gz files remain.",
+                f"All .{ext} files in {place} are compressed one by one with gzip, in place, to .{ext}.gz.",
+                f"If a file in {place} ends in .{ext}, its gzip version, with .gz added, replaces it.",
+                f"To save space, .{ext} files in {place} are kept only as NAME.{ext}.gz, each packed in gzip format.",
+                f"Only .{ext} files in {place} are affected: each becomes a gzip file with .gz behind its name.",
             ]
         ),
         solution=[names.pick([f"gzip {place}/*.{ext}", f'for f in {place}/*.{ext}; do gzip "$f"; done'])],
@@ -172,7 +205,7 @@ def _decompress(names: Names) -> Unit:
                 f"Turn {c} back into the plain file {p}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {c} to be plain {p} again, the packed file gone.",
                 f"{c} should give way to its plain form {p}.",
@@ -188,6 +221,17 @@ def _decompress(names: Names) -> Unit:
                 f"From {c} recover the plain file {p}; {c} is gone afterwards.",
                 f"In place of {c} there is to be what it was made from, {p}.",
                 f"Open up the compressed file {c} as {p} and throw {c} out.",
+                f"Decompress {c} to {p} and remove the packed file.",
+                f"Replace {c} by the uncompressed {p}.",
+                f"Extract {p} from {c}, then delete {c}.",
+                f"Swap compressed {c} for its plain version {p}.",
+                f"Inflate {c} in place; {p} remains and {c} does not.",
+                f"Convert {c} back to {p}, discarding the compressed form.",
+                f"Reverse the packing of {c}: keep {p} only.",
+                f"Uncompress {c} under the name {p} without retaining {c}.",
+                f"Instead of {c} the unpacked file {p} is needed; {c} goes away.",
+                f"Once the data of {c} are unpacked to {p}, the {ext} file is deleted.",
+                f"Only {p}, the uncompressed contents of {c}, is kept; the {ext} file disappears.",
             ]
         ),
         solution=[f"{undo} {quote(path + ext)}"],
@@ -210,7 +254,7 @@ def _decompress_copy(names: Names) -> Unit:
                 f"Save what {c} holds, uncompressed, as {o} without removing {c}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the text inside {c} in {o}, with the packed file left where it is.",
                 f"{o} should hold the plain form of {c}, which remains packed.",
@@ -226,6 +270,17 @@ def _decompress_copy(names: Names) -> Unit:
                 f"To {o} goes the plain text of {c}, and {c} remains on disk.",
                 f"Read {c}, decompress it on the way, and put what comes out in {o}; nothing happens to {c}.",
                 f"What text is packed in {c}? Put it in {o} and let {c} remain compressed.",
+                f"Decompress {c} into {o} and keep {c}.",
+                f"Unpack the contents of {c} to {o}, retaining the {ext} file.",
+                f"Extract the text of {c} as {o}; preserve {c} unchanged.",
+                f"Write what {c} contains, uncompressed, to {o}, leaving {c} in place.",
+                f"Save an unpacked copy of {c} under the name {o}; do not remove {c}.",
+                f"Print the decompressed {c} into {o} without altering {c}.",
+                f"Retain {c}, and in addition store its text in plain form as {o}.",
+                f"Besides {c}, which is kept, there has to be {o} with its text in uncompressed form.",
+                f"The plain contents of {c} are needed as {o}; the {ext} file survives.",
+                f"To be readable, the data in {c} are unpacked to {o}, and {c} stays as it is.",
+                f"While {c} is left alone, {o} receives the text it has inside, decompressed.",
             ]
         ),
         solution=[f"{show} {quote(path + ext)} > {quote(out)}"],
@@ -245,7 +300,7 @@ def _decompress_each(names: Names) -> Unit:
                 f"Replace each .gz file of {place} by its plain form, without .gz.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want no .gz files in {place} any more but what was inside them.",
                 f"Each .gz in {place} should turn into the file it was made from.",
@@ -260,6 +315,17 @@ def _decompress_each(names: Names) -> Unit:
                 f"From every NAME.gz in {place} recover NAME; no compressed file remains there.",
                 f"Undo the gzip compression of all files in {place}, so that NAME.gz gives way to NAME.",
                 f"No .gz file stays in {place}: gunzip turns NAME.gz into NAME.",
+                f"Decompress each .gz file in {place} in place, dropping .gz from its name.",
+                f"Unpack {place}/*.gz one by one and keep only the unpacked files, named without .gz.",
+                f"Replace every NAME.gz in {place} by the plain NAME.",
+                f"Inflate the gzip files of {place}; their names lose .gz and the packed versions go.",
+                f"Extract what each NAME.gz in {place} contains to {place}/NAME, then delete the .gz file.",
+                f"Swap all packed NAME.gz in {place} for uncompressed NAME.",
+                f"Convert the contents of {place} from NAME.gz to plain NAME; retain no .gz file.",
+                f"All .gz files in {place} are uncompressed there, each under its name minus .gz; none is kept.",
+                f"If a file in {place} ends in .gz, its uncompressed version, without that ending, replaces it.",
+                f"Only plain files are left in {place}: what was NAME.gz is unpacked as NAME.",
+                f"To be readable again, the files {place}/NAME.gz become {place}/NAME, unpacked; no .gz is kept.",
             ]
         ),
         solution=[names.pick([f"gunzip {place}/*.gz", f'for f in {place}/*.gz; do gunzip "$f"; done'])],
@@ -284,7 +350,7 @@ def _search_packed(names: Names) -> Unit:
                 f"Look through the compressed file {p} for {word} and store the matching lines in {o}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the lines mentioning {word} of the compressed {p} in {o}.",
                 f"{o} should list the lines with {word} that the gzip file {p} holds.",
@@ -300,6 +366,17 @@ def _search_packed(names: Names) -> Unit:
                 f"Collect all lines with {word} from {p}, a file in gzip format, in the new file {o}.",
                 f"Every line of the gzip file {p} that mentions {word} goes to {o}; {p} is not unpacked.",
                 f"Where does {word} occur in the gzip-compressed {p}? Put those lines, whole, in {o}.",
+                f"Extract the lines with {word} from gzip file {p} to {o}, leaving {p} packed.",
+                f"Filter the text in the gzip file {p} for {word}; save the matching lines as {o}.",
+                f"Copy to {o} those lines of the gzip-compressed {p} that contain {word}.",
+                f"Scan the gzip file {p} for {word} and list all matching lines in {o}.",
+                f"Save as {o} only such lines of {p} (gzip-compressed, to be left so) as include {word}.",
+                f"Pull every line that has {word} out of gzip file {p} into {o}, without changing {p}.",
+                f"Retain {p} as a gzip file while its lines are searched and those with {word} end up in {o}.",
+                f"Read the gzip file {p} without unpacking it on disk; its lines with {word} are stored in {o}.",
+                f"If a line in the gzip file {p} contains {word}, it is copied to {o}; {p} is left as it is.",
+                f"Only lines with {word} are needed in {o}; they come from {p}, packed by gzip, in the same order.",
+                f"{o} receives, in their order, all lines of the gzip file {p} where {word} occurs.",
             ]
         ),
         solution=[f"zcat {quote(path)} | grep {word} > {quote(out)}"],

@@ -66,6 +66,17 @@ def cut_one(names: Names) -> Unit:
             f" {kind} between them.",
             f"Split the rows of {shown(path)} at each {kind}; part {column} alone is recorded in {shown(out)}, row by"
             " row.",
+            f"Since {shown(path)} uses a {kind} as separator, split it there and send column {column} to {shown(out)}.",
+            f"Isolate field {column} of each row in {shown(path)} ({kind} separated); {shown(out)} gets the values.",
+            f"With the {kind} as separator, export field {column} of each {shown(path)} line to {shown(out)}.",
+            f"Collect in {shown(out)}, row by row, cell {column} of {shown(path)}; a {kind} parts the cells.",
+            f"Field {column} of all lines in {shown(path)} belongs in {shown(out)}. The delimiter is a {kind}.",
+            f"List column {column} of {shown(path)} in {shown(out)}, one value a line (separator: {kind}).",
+            f"Given a {kind} between the cells of {shown(path)}, output cell {column} of each row to {shown(out)}.",
+            f"Pull what is at position {column} in the {kind} separated rows of {shown(path)} into {shown(out)}.",
+            f"Can {shown(out)} be made to hold column {column} of {shown(path)} alone? The separator is a {kind}.",
+            f"Dump column {column} of {shown(path)} to {shown(out)}, treating a {kind} as the delimiter.",
+            f"Duplicate nothing of {shown(path)} but its {kind} separated field {column}, and that as {shown(out)}.",
         ],
         solution=[f"cut {option}-f{column} {quote(path)} > {quote(out)}"],
     )
@@ -113,6 +124,17 @@ def cut_some(names: Names) -> Unit:
             " there as here.",
             f"Fill {shown(out)} with rows of {shown(path)} reduced to {what}; fields are split, and stay split, by a"
             f" {kind}.",
+            f"Extract {what} of {shown(path)} to {shown(out)}; both are {kind} separated.",
+            f"Trim the {kind} separated rows of {shown(path)} to {what} for {shown(out)}, same separator.",
+            f"Narrow the table {shown(path)} to {what} in a new file {shown(out)}. Delimiter, old and new: {kind}.",
+            f"With a {kind} as separator on both sides, transfer {what} of {shown(path)} to {shown(out)}.",
+            f"Export {what} from {shown(path)} as {shown(out)} ({kind} separated, like the original).",
+            f"Of the cells in {shown(path)}, split by a {kind}, only {what} belong in {shown(out)}, split likewise.",
+            f"Omit all columns except {what} from a duplicate {shown(out)} of the {kind} separated {shown(path)}.",
+            f"Write to {shown(out)} nothing but {what} of {shown(path)}, with the {kind} between cells retained.",
+            f"To get {shown(out)}, select {what} from each row of {shown(path)}; a {kind} parts the cells of both.",
+            f"Pull {what} from the {kind} separated {shown(path)}. They form {shown(out)}, delimiter unchanged.",
+            f"Can {what} of {shown(path)} be saved as {shown(out)}? A {kind} divides the cells in either file.",
         ],
         solution=[f"cut {option}-f{fields} {quote(path)} > {quote(out)}"],
     )
@@ -164,6 +186,17 @@ def cut_reordered(names: Names) -> Unit:
             f" {shown(out)}, a {kind} between the two.",
             f"Bring column {first} of {shown(path)} in front of column {second} and drop the rest; the new table is"
             f" {shown(out)}. Both tables are split by a {kind}.",
+            f"Output column {first} and then {second} of {shown(path)} to {shown(out)}, {kind} separated both.",
+            f"Reorder {shown(path)} as {shown(out)}: only column {first}, then {second}; {kind} stays separator.",
+            f"Build {shown(out)} from fields {first} and {second}, in turn, of {shown(path)}; a {kind} splits both.",
+            f"Using {kind} as delimiter in and out, list fields {first}, {second} of {shown(path)} in {shown(out)}.",
+            f"Each line of {shown(out)}: cell {first}, {kind}, cell {second} of {kind} separated {shown(path)}.",
+            f"Extract cells {first},{second}, so ordered, of {shown(path)} to {shown(out)} (separator: {kind}).",
+            f"Place column {first} of {shown(path)} before {second} in {shown(out)}, {kind} separated as there.",
+            f"Columns {first},{second} of {shown(path)}, in that order, make up {shown(out)}; separator: {kind}.",
+            f"Flip columns: {shown(out)} gets {first}, then {second}, of {shown(path)}, both {kind} separated.",
+            f"Select field {first} and, next, {second} of {shown(path)} for {shown(out)}; a {kind} parts both.",
+            f"Can {shown(out)} list column {first} then {second} of {shown(path)}? Both are {kind} separated.",
         ],
         solution=[f"awk {option}'{{print ${first} {glue} ${second}}}' {quote(path)} > {quote(out)}"],
     )
@@ -212,6 +245,17 @@ def cut_without_header(names: Names) -> Unit:
             f" {title} is not among them.",
             f"Fill {shown(out)} with what {shown(path)} has for {title}: cell {column} of every row but the top one,"
             " with the headings, cells split by commas.",
+            f"Extract column {column} of the csv file {shown(path)} to {shown(out)}, less its heading {title}.",
+            f"List {title} (field {column} of the csv {shown(path)}) in {shown(out)}, without the header line.",
+            f"Omit line 1 of the csv table {shown(path)} and print field {column} of the others to {shown(out)}.",
+            f"Export column {column}, {title}, of the csv {shown(path)} to {shown(out)}; no header there.",
+            f"Below heading {title}, the csv {shown(path)} has data (column {column}): copy it to {shown(out)}.",
+            f"Pull comma separated field {column} from {shown(path)}, line 2 to the end, into {shown(out)}.",
+            f"Once the header is passed, cell {column} of each csv line in {shown(path)} belongs in {shown(out)}.",
+            f"Isolate {title}, column {column} of the csv {shown(path)}; {shown(out)} gets its values only.",
+            f"Can {shown(out)} hold column {column} of the csv {shown(path)}, the heading {title} excluded?",
+            f"Gather field {column} of the data rows in the csv {shown(path)} in {shown(out)}, but not of row 1.",
+            f"Ignore the header of the csv {shown(path)}; dump column {column} of all the rest to {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -266,6 +310,17 @@ def cut_of_each(names: Names) -> Unit:
             f" in one file, {shown(out)}.",
             f"Fill {shown(out)} with what the .csv tables of {home} have in column {column}, table after table by"
             " name; their columns are split by commas.",
+            f"Extract column {column} of each csv file {home}/*.csv, in name order, to {shown(out)}.",
+            f"Collect comma separated field {column} of {home}/*.csv in {shown(out)}, file by file in name order.",
+            f"Join up column {column} of all comma separated files {home}/*.csv, by name, as {shown(out)}.",
+            f"For each csv {home}/*.csv, by name, append its comma separated field {column} to a new {shown(out)}.",
+            f"One list, {shown(out)}: column {column} of all tables {home}/*.csv, by name, split at commas.",
+            f"Pull cell {column} from all rows of all csv tables {home}/*.csv, ordered by name, into {shown(out)}.",
+            f"Combine the values in column {column} of the csv files {home}/*.csv, by name, to one {shown(out)}.",
+            f"Commas divide fields in {home}/*.csv; field {column} of all these, by name, belongs in {shown(out)}.",
+            f"Can {shown(out)} list column {column} of every csv table {home}/*.csv, the files in order of name?",
+            f"Dump field {column} (comma as delimiter) of {home}/*.csv, in order of file name, to {shown(out)}.",
+            f"Export from folder {home} column {column} of each .csv (commas inside), by name, to {shown(out)}.",
         ],
         solution=[
             names.pick(
@@ -278,264 +333,6 @@ def cut_of_each(names: Names) -> Unit:
     )
 
 
-def rows_by_number(names: Names) -> Unit:
-    """Rows whose number is above or below a limit."""
-    path, out, width = names.path("csv", names.number(0, 1)), names.file("csv"), names.number(2, 3)
-    rows = some_rows(names, width, 5, 8)
-    limit = sorted(int(row[-1]) for row in rows)[len(rows) // 2]
-    word, sign, kept = names.pick(
-        [
-            ("greater than", ">", [row for row in rows if int(row[-1]) > limit]),
-            ("less than", "<", [row for row in rows if int(row[-1]) < limit]),
-            ("at least", ">=", [row for row in rows if int(row[-1]) >= limit]),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(path, table_text(rows))],
-        out,
-        table_text(kept),
-        asks=[
-            f"Save the rows of {shown(path)} whose column {width} is {word} {limit} as {shown(out)}.",
-            f"{shown(path)} is comma separated. Write the rows with a column {width} {word} {limit} to {shown(out)}.",
-            f"Write each row of the comma separated {shown(path)} to {shown(out)} if column {width} is {word} {limit}.",
-        ],
-        others=[
-            f"how to keep the csv rows of {shown(path)} where field {width} is {word} {limit}, in {shown(out)}",
-            f"Keep the rows of the csv file {shown(path)} where column {width} is {word} {limit}; store them in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have only those lines of {shown(path)} with a value {word} {limit} in column "
-            f"{width}; a comma separates the columns.",
-            f"I want the rows of the comma separated table {shown(path)} in {shown(out)} if their field {width} is "
-            f"{word} {limit}.",
-            f"Look at column {width} of {shown(path)}, a comma separated table. Rows with a value {word} {limit} "
-            f"there are copied to {shown(out)}.",
-            f"Filter the table {shown(path)} by column {width}: values {word} {limit} stay. Save the whole rows as "
-            f"{shown(out)}; cells are split by commas.",
-            f"Which rows in {shown(path)} have a value {word} {limit} in column {width}? Put them into {shown(out)} "
-            "unchanged. Columns are comma separated.",
-            f"In the csv table {shown(path)}, take all lines with column {width} {word} {limit} and write them to "
-            f"{shown(out)}.",
-            f"Copy from the csv file {shown(path)} to {shown(out)} all rows that have a number {word} {limit} in field"
-            f" {width}.",
-            f"For {shown(out)}, leave out every row of the csv table {shown(path)} unless its field {width} is {word}"
-            f" {limit}.",
-            f"Into {shown(out)} go those rows of {shown(path)}, whole, that have a value {word} {limit} as column"
-            f" {width}. Commas divide the columns.",
-            f"Test field {width} of every line in {shown(path)}, fields split at commas: if it is {word} {limit},"
-            f" record the line in {shown(out)}.",
-            f"Pick out of {shown(path)}, a table split at commas, the lines in which cell {width} is {word} {limit};"
-            f" {shown(out)} is the file for them.",
-        ],
-        solution=[f"awk -F, '${width} {sign} {limit}' {quote(path)} > {quote(out)}"],
-    )
-
-
-def _labelled(names: Names, word: str) -> Rows:
-    """Rows of three cells; the second is the word in two or three rows, and other rows hold it elsewhere."""
-    rows = some_rows(names, 3, 5, 7)
-    for row in names.rng.sample(rows[1:], names.number(2, 3)):
-        row[1] = word
-    if rows[0][1] != word:
-        rows[0][0] = word
-    return rows
-
-
-def rows_by_word(names: Names) -> Unit:
-    """Rows with a word in one column, or those without it there."""
-    path, out, word = names.path("csv", names.number(0, 1)), names.file("csv"), names.keyword()
-    rows = _labelled(names, word)
-    verb, sign, kept = names.pick(
-        [
-            ("is", "==", [row for row in rows if row[1] == word]),
-            ("is not", "!=", [row for row in rows if row[1] != word]),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(path, table_text(rows))],
-        out,
-        table_text(kept),
-        asks=[
-            f"Save the rows of {shown(path)} whose second column {verb} {word} as {shown(out)}.",
-            f"{shown(path)} is comma separated. Write the rows where column 2 {verb} {word} to {shown(out)}.",
-            f"{shown(out)} shall hold every row of the comma separated {shown(path)} in which column 2 {verb} {word}.",
-        ],
-        others=[
-            f"how to select csv records of {shown(path)} whose field 2 {verb} {word} into {shown(out)}",
-            f"Keep the lines of the csv file {shown(path)} in which field 2 {verb} {word}, and store them in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have just the rows of {shown(path)} with a column 2 that {verb} {word}; a comma "
-            "separates the columns.",
-            f"I want all rows of the comma separated table {shown(path)} in {shown(out)} if their second field {verb} "
-            f"{word}.",
-            f"Look at the second column of {shown(path)}, comma separated. Whenever it {verb} {word}, the whole row "
-            f"is copied to {shown(out)}.",
-            f"Filter the table {shown(path)}: only rows where the second cell {verb} {word} go into {shown(out)}. "
-            "Commas separate the cells.",
-            f"Which rows in the csv table {shown(path)} fit? Column 2 {verb} {word} in these. Put them into "
-            f"{shown(out)}, unchanged.",
-            f"Take from {shown(path)}, a csv file, all lines where the value in column 2 {verb} {word}, and write "
-            f"them to {shown(out)}.",
-            f"Copy from the csv file {shown(path)} to {shown(out)} all rows in which cell 2 {verb} {word}.",
-            f"For {shown(out)}, accept a row of the csv table {shown(path)} only if its second field {verb} {word}.",
-            f"Into {shown(out)} go those rows of {shown(path)}, whole, whose value in column 2 {verb} {word}. Commas"
-            " divide the columns.",
-            f"Test the second cell of every line in {shown(path)}, cells split at commas: if it {verb} {word}, record"
-            f" the line in {shown(out)}.",
-            f"Pick out of {shown(path)}, a table split at commas, the lines whose field 2 {verb} {word}; {shown(out)}"
-            " is the file for them.",
-        ],
-        solution=[f"awk -F, '$2 {sign} \"{word}\"' {quote(path)} > {quote(out)}"],
-    )
-
-
-def rows_by_first(names: Names) -> Unit:
-    """Rows of a table without awk: those that start with a word and a comma."""
-    path, out, word = names.path("csv", names.number(0, 1)), names.file("csv"), names.keyword()
-    rows = [[word, *row[1:]] if index % 3 == 0 else row for index, row in enumerate(some_rows(names, 3, 6, 8))]
-    rows[1][1] = word
-    rows = names.rng.sample(rows, len(rows))
-    verb, option, kept = names.pick(
-        [
-            ("is", "", [row for row in rows if row[0] == word]),
-            ("is not", "-v ", [row for row in rows if row[0] != word]),
-        ]
-    )
-    return saved(
-        names,
-        [fixture(path, table_text(rows))],
-        out,
-        table_text(kept),
-        asks=[
-            f"Save the rows of {shown(path)} whose first column {verb} {word} as {shown(out)}.",
-            f"{shown(path)} is comma separated. Write the rows where column 1 {verb} {word} to {shown(out)}.",
-            f"Look at column 1 of comma separated {shown(path)}: rows in which it {verb} {word} go to {shown(out)}.",
-        ],
-        others=[
-            f"how to grep the csv {shown(path)} for records whose leading field {verb} {word}, to {shown(out)}",
-            f"Keep the lines of the csv file {shown(path)} in which the first field {verb} {word}; they are stored in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have the rows of {shown(path)} with a first column that {verb} {word}, and no other "
-            "rows; columns are comma separated.",
-            f"I want the rows of {shown(path)} in {shown(out)} where the word before the first comma {verb} {word}.",
-            f"Go by the first cell of each row in the csv table {shown(path)}: if it {verb} {word}, copy the row to "
-            f"{shown(out)}.",
-            f"Filter the comma separated table {shown(path)} on column 1. Only rows where that {verb} {word} are "
-            f"saved in {shown(out)}.",
-            f"Which lines in {shown(path)} fit? Field 1 {verb} {word} in those, comma separated. Write the lines to "
-            f"{shown(out)}.",
-            f"Rows whose value in column 1 {verb} {word} should be taken from the csv table {shown(path)} and put "
-            f"into {shown(out)}.",
-            f"Copy from the csv file {shown(path)} to {shown(out)} all rows in which cell 1 {verb} {word}.",
-            f"For {shown(out)}, accept a row of the csv table {shown(path)} only if its first field {verb} {word}.",
-            f"Into {shown(out)} go those lines of {shown(path)}, whole, where the part up to the first comma, without"
-            f" the comma, {verb} {word}.",
-            f"Test how the rows of {shown(path)} begin, cells split at commas: if cell 1 {verb} {word}, record the row"
-            f" in {shown(out)}.",
-            f"Pick out of {shown(path)}, a table split at commas, the lines whose field 1 {verb} {word}; {shown(out)}"
-            " is the file for them.",
-        ],
-        solution=[f"grep {option}'^{word},' {quote(path)} > {quote(out)}"],
-    )
-
-
-def rows_with_header(names: Names) -> Unit:
-    """Rows above a limit, the line of headings kept."""
-    path, out = names.path("csv", names.number(0, 1)), names.file("csv")
-    heads, rows = names.words(3), some_rows(names, 3, 5, 7)
-    limit = sorted(int(row[-1]) for row in rows)[len(rows) // 2]
-    word, sign = names.pick([("greater than", ">"), ("less than", "<")])
-    kept = [row for row in rows if (int(row[-1]) > limit if sign == ">" else int(row[-1]) < limit)]
-    return saved(
-        names,
-        [fixture(path, table_text([heads, *rows]))],
-        out,
-        table_text([heads, *kept]),
-        asks=[
-            f"Save the heading line of {shown(path)} and the rows with {heads[2]} (column 3) {word} {limit} as "
-            f"{shown(out)}.",
-            f"{shown(path)} is comma separated with headings. Keep the headings and the rows whose column 3 is {word} "
-            f"{limit}; write them to {shown(out)}.",
-            f"Write to {shown(out)} the first line of {shown(path)} and below it rows with column 3 {word} {limit}.",
-        ],
-        others=[
-            f"how to filter the csv {shown(path)} by field 3 {word} {limit} with its header, into {shown(out)}",
-            f"Keep the header of the csv file {shown(path)} and all rows with a value {word} {limit} in column 3; "
-            f"store both in {shown(out)}.",
-            f"{shown(out)} should begin with the headings of {shown(path)}, followed by those rows in which "
-            f"{heads[2]} is {word} {limit} (column 3, comma separated).",
-            f"I want the table {shown(path)} with its header line but only rows where field 3 is {word} {limit} in "
-            f"{shown(out)}; a comma separates the fields.",
-            f"Filter the comma separated table {shown(path)} by {heads[2]} in column 3: {word} {limit} stays, and so "
-            f"does the line of headings. Save it as {shown(out)}.",
-            f"Copy the header line of {shown(path)} to {shown(out)}, then each line whose third field is {word} "
-            f"{limit}. Columns are split by commas.",
-            f"Which rows of the csv table {shown(path)} have a {heads[2]} (column 3) {word} {limit}? Put them into "
-            f"{shown(out)}, after the same header line.",
-            f"From {shown(path)}, comma separated, take the headings and any row with {heads[2]} {word} {limit}, and "
-            f"write them to {shown(out)}. {heads[2]} is column 3.",
-            f"Copy the headings of the csv file {shown(path)} to {shown(out)} and, after them, all rows that have a"
-            f" number {word} {limit} in field 3.",
-            f"For {shown(out)}, leave out every row of {shown(path)} unless its {heads[2]} (field 3) is {word}"
-            f" {limit}, but leave the header in. Commas divide the fields.",
-            f"Into {shown(out)} go the header of the table {shown(path)} and those rows whose column 3, {heads[2]}, is"
-            f" {word} {limit}. The cells have commas between them.",
-            f"Test field 3 of every line in {shown(path)} after the header, fields split at commas: if it is {word}"
-            f" {limit}, record the line in {shown(out)}, which starts with the same header.",
-            f"Pick out of {shown(path)}, a table split at commas, its top line with the column names and the lines in"
-            f" which cell 3, {heads[2]}, is {word} {limit}; {shown(out)} is the file for them.",
-        ],
-        solution=[f"awk -F, 'NR == 1 || $3 {sign} {limit}' {quote(path)} > {quote(out)}"],
-    )
-
-
-def names_of_rows(names: Names) -> Unit:
-    """One column of the rows that satisfy a condition."""
-    path, out, word = names.path("csv", names.number(0, 1)), names.file("txt"), names.keyword()
-    rows = _labelled(names, word)
-    column = names.pick([1, 3])
-    return saved(
-        names,
-        [fixture(path, table_text(rows))],
-        out,
-        text_of(row[column - 1] for row in rows if row[1] == word),
-        asks=[
-            f"From the rows of {shown(path)} whose column 2 is {word}, save column {column} as {shown(out)}.",
-            f"{shown(path)} is comma separated. Write column {column} of rows with {word} in column 2 to {shown(out)}.",
-            f"{shown(out)} shall list column {column} of those rows of {shown(path)} that have {word} as column 2.",
-        ],
-        others=[
-            f"how to print field {column} where field 2 equals {word} in {shown(path)}, to {shown(out)}",
-            f"Look for {word} in column 2 of the csv file {shown(path)} and store column {column} of those rows in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have just the column {column} values of the rows in {shown(path)} where field 2 is "
-            f"{word}; columns are comma separated.",
-            f"I want to know column {column} of each row in {shown(path)} that has {word} as its second field: one "
-            f"value a line, in {shown(out)}. Commas separate fields.",
-            f"Filter the comma separated table {shown(path)} for rows whose second column is {word}; of these, only "
-            f"field {column} goes to {shown(out)}.",
-            f"Where the second cell of a row in {shown(path)} is {word}, copy cell {column} of it to {shown(out)}. A "
-            "comma separates the cells.",
-            f"What is in field {column} of the csv table {shown(path)} on lines where field 2 is {word}? Write these "
-            f"values to {shown(out)}.",
-            f"Take the rows of {shown(path)} with the value {word} in column 2 and save their column {column} alone "
-            f"as {shown(out)}; the table is comma separated.",
-            f"Copy cell {column} of all rows with {word} as cell 2 from the csv file {shown(path)} to {shown(out)}.",
-            f"For every row of {shown(path)} with {word} in its second field, print field {column} alone into"
-            f" {shown(out)}; commas divide the fields.",
-            f"Into {shown(out)} go values of column {column}, but only from rows of the csv table {shown(path)} with"
-            f" {word} as column 2.",
-            f"Test field 2 of every line in {shown(path)}, fields split at commas: if it is {word}, record field"
-            f" {column} in {shown(out)}, without the rest of the line.",
-            f"Pick out of {shown(path)}, a table split at commas, the lines whose cell 2 is {word}; {shown(out)} is"
-            f" the file for their cell {column}, one value a line.",
-        ],
-        solution=[f"awk -F, '$2 == \"{word}\" {{print ${column}}}' {quote(path)} > {quote(out)}"],
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
     "cut_columns": [cut_one, cut_some, cut_reordered, cut_without_header, cut_of_each],
-    "filter_rows": [rows_by_number, rows_by_word, rows_by_first, rows_with_header, names_of_rows],
 }

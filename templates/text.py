@@ -51,6 +51,17 @@ def replace_in_file(names: Names) -> Unit:
             f"Turn {old} into {new} in the text of {shown(path)}, every single time, without making a second file.",
             f"Rewrite {shown(path)} with {new} for {old} from the first line to the last, and no other change.",
             f"In the text of {shown(path)}, exchange each {old} for {new} and save the file under its name.",
+            f"Update {shown(path)} in place: {old} becomes {new} throughout.",
+            f"Overwrite each {old} in {shown(path)} with {new}.",
+            f"Purge {shown(path)} of the word {old} by writing {new} wherever it occurs.",
+            f"From now on {shown(path)} must say {new}, never {old}; correct the file itself, every occurrence.",
+            f"Convert all occurrences of {old} within {shown(path)} to {new} and store the text in that same file.",
+            f"Rename {old} to {new} throughout the text of {shown(path)} (in place, all occurrences).",
+            f"Put {new} where {old} stands in {shown(path)}, as often as it is there; modify the file directly.",
+            f"Since {old} is out of use, let {shown(path)} read {new} at each of those places, with no copy made.",
+            f"All {old} in {shown(path)} are to be made {new}. Save under the same file name.",
+            f"Correct {shown(path)}; it should have {new} for every single {old}.",
+            f"Can {old} give way to {new} throughout {shown(path)}, with the change saved to the file itself?",
         ],
         [f"sed -i 's/{old}/{new}/g' {quote(path)}"],
     )
@@ -93,6 +104,17 @@ def replace_into_copy(names: Names) -> Unit:
             f"latter has {new}.",
             f"Change {old} to {new} all through the text of {shown(path)}, but save it to {shown(out)}; {shown(path)} "
             "is not overwritten.",
+            f"Duplicate {shown(path)} as {shown(out)} with every {old} made {new}.",
+            f"Save to {shown(out)} what {shown(path)} says once all {old} are {new}; the source is not modified.",
+            f"Produce {shown(out)}: the text of {shown(path)}, {new} substituted for each {old}.",
+            f"Replace {old} by {new} throughout, reading {shown(path)} and writing {shown(out)}.",
+            f"Convert all {old} in {shown(path)} to {new}, with the output in {shown(out)} and the input as it was.",
+            f"Print {shown(path)} to {shown(out)}, saying {new} for every {old}.",
+            f"Without a change to {shown(path)}, create {shown(out)}, where the same text has {new} for each {old}.",
+            f"Every {old} of {shown(path)} is {new} in the copy {shown(out)}; all else is identical.",
+            f"Export {shown(path)} as {shown(out)}, swapping {old} for {new} wherever it stands.",
+            f"Can a copy of {shown(path)} that has {new} where the original has {old} be saved as {shown(out)}?",
+            f"Leave {shown(path)} as it is. Its text goes to {shown(out)} with every {old} set to {new}.",
         ],
         solution=[f"sed 's/{old}/{new}/g' {quote(path)} > {quote(out)}"],
     )
@@ -135,6 +157,17 @@ def replace_in_directory(names: Names) -> Unit:
             f"Turn every {old} into {new} across the files called *.{ext} in {home}, and edit no others.",
             f"In the folder {home}, change the .{ext} files one by one: {old} is exchanged for {new} throughout each "
             "of them.",
+            f"Update {home}/*.{ext} in place: {old} becomes {new}, at every occurrence.",
+            f"Overwrite {old} with {new} wherever it stands in a .{ext} file of {home}.",
+            f"Purge the .{ext} files in {home} of {old} by writing {new} for it each time; touch no other files.",
+            f"Convert every {old} in {home}/*.{ext} to {new}, saving each file under its name.",
+            f"Put {new} for all {old} in any file of {home} whose name ends in .{ext}, and in no other file.",
+            f"If a file in {home} ends in .{ext}, all of its {old} must be made {new}, in place.",
+            f"All .{ext} files in {home} should read {new} where they read {old}; correct them directly, no copies.",
+            f"Correct the .{ext} files of {home}: {new}, not {old}, from their first line to the last.",
+            f"Rename {old} to {new} inside the .{ext} files of {home} (all occurrences, files edited in place).",
+            f"Can all {old} give way to {new} in {home}/*.{ext}? Only these files are modified.",
+            f"Modify only .{ext} files in {home}. Their every {old} is replaced with {new}.",
         ],
         [f"sed -i 's/{old}/{new}/g' {home}/*.{ext}"],
     )
@@ -176,6 +209,17 @@ def replace_in_tree(names: Names) -> Unit:
             "names.",
             f"Exchange the word {old} for {new} throughout the whole of {home}: all files at all levels, nothing but "
             "this word.",
+            f"Update all files in the tree {home} in place: {old} becomes {new}, each time.",
+            f"Replace {old} with {new} recursively in the files of {home}.",
+            f"Purge the whole tree {home} of the word {old}: its files must say {new} in all those places.",
+            f"Overwrite every {old} with {new} in all files of {home}, subfolders at any depth included.",
+            f"Convert each {old} to {new} in whichever file under {home} contains it, without making copies.",
+            f"Descend through {home} and all its subdirectories, putting {new} for {old} in the files.",
+            f"From {home} downward, all files should read {new} where {old} stands now.",
+            f"Correct {old} to {new} in all text below {home} (every subdirectory as well), saving files in place.",
+            f"If a file anywhere within {home} mentions {old}, it should be edited to say {new} each time.",
+            f"Can all {old} give way to {new} in the files of {home} and of its subdirectories, at every level?",
+            f"Modify, at all levels of the tree {home}, the files that have {old}; {new} is put for each of them.",
         ],
         [
             names.pick(
@@ -226,6 +270,17 @@ def replace_once_per_line(names: Names) -> Unit:
             "kept.",
             f"Change {old} in {shown(path)} to {new} where it stands for the first time on a line, not where it comes "
             "again.",
+            f"Replace the first {old} on each line of {shown(path)} with {new}, in place.",
+            f"Overwrite only the leftmost {old} of every line in {shown(path)} with {new}.",
+            f"Update {shown(path)}: per line, one {old}, the first, becomes {new}; those after it remain.",
+            f"Convert {old} to {new} once a line in {shown(path)}, where it occurs first, editing the file itself.",
+            f"Limit yourself to the first {old} of a line when you put {new} for {old} in {shown(path)}.",
+            f"If {old} is on a line of {shown(path)} several times, only the first is made {new}; so is a lone one.",
+            f"Modify each line in {shown(path)} so that its initial {old} reads {new}; retain all later ones.",
+            f"Correct {shown(path)} in place. A line's first {old} must read {new}, other {old} must not change.",
+            f"For all lines of {shown(path)}: first {old} to {new}, the rest as is; save to the same file.",
+            f"Exchange no more than one {old} per line, the first, for {new} in the file {shown(path)}.",
+            f"Can the first {old} of every line in {shown(path)} give way to {new}, with later ones kept?",
         ],
         [f"sed -i 's/{old}/{new}/' {quote(path)}"],
     )
@@ -267,6 +322,17 @@ def replace_two_words(names: Names) -> Unit:
             f"Wherever {shown(path)} has {first}, put {one} in its place. Wherever it has {second}, put {two}.",
             f"No {first} and no {second} stay in {shown(path)}: {one} is written for the former and {two} for the "
             "latter.",
+            f"Replace all {first} with {one} and all {second} with {two} in {shown(path)}, in place.",
+            f"Update {shown(path)}: {first} becomes {one}, {second} becomes {two}, at every occurrence.",
+            f"Overwrite each {first} in {shown(path)} with {one} and each {second} with {two}.",
+            f"Convert, throughout the file {shown(path)}, {first} to {one} as well as {second} to {two}.",
+            f"Purge {shown(path)} of {first} and {second} by writing {one} and {two}, respectively, each time.",
+            f"Correct two words wherever they stand in {shown(path)}: {first} is to read {one}; {second}, {two}.",
+            f"All {first} in {shown(path)} are to be made {one}; likewise, all {second} are to be made {two}.",
+            f"Swap {first} for {one}, {second} for {two}, from the first to the last line of {shown(path)} itself.",
+            f"From now on, {shown(path)} has {one} for any {first} and {two} for any {second}. Edit it in place.",
+            f"Modify the text in {shown(path)} (no copy): put {one} for every {first}, {two} for every {second}.",
+            f"Can {first} give way to {one}, and {second} to {two}, everywhere in {shown(path)}?",
         ],
         names.pick(
             [
@@ -277,243 +343,13 @@ def replace_two_words(names: Names) -> Unit:
     )
 
 
-def case_into_copy(names: Names) -> Unit:
-    """Upper or lower case in a new file."""
-    path, out, upper = names.path("txt", names.number(0, 1)), names.file("txt"), names.number(0, 1)
-    text = "".join(names.pick([line.title(), line]) for line in names.text(4, 6).splitlines(keepends=True))
-    which, sets, result = ("upper", "a-z A-Z", text.upper()) if upper else ("lower", "A-Z a-z", text.lower())
-    if text == result:
-        text = text.swapcase()
-    return saved(
-        names,
-        [fixture(path, text)],
-        out,
-        result,
-        asks=[
-            f"Write {shown(path)} in {which} case to {shown(out)}.",
-            f"Save a copy of {shown(path)} as {shown(out)} with all letters in {which} case.",
-            f"{shown(out)} shall hold the text of {shown(path)}, every letter in {which} case.",
-        ],
-        others=[
-            f"how to translate {shown(path)} to {which} case letters with tr and keep it in {shown(out)}",
-            f"Copy {shown(path)} to {shown(out)} and turn all letters of the copy to {which} case.",
-            f"{shown(out)} should have the text of {shown(path)} in {which} case letters, without other changes.",
-            f"I want a {which} case version of the file {shown(path)}, stored in {shown(out)}.",
-            f"Take the text of {shown(path)}, change every letter to {which} case and save the result as {shown(out)}.",
-            f"Convert {shown(path)} to {which} case; the converted text goes to the new file {shown(out)}.",
-            f"All letters of {shown(path)} must be in {which} case in {shown(out)}; nothing else is different.",
-            f"How would {shown(path)} read in {which} case only? Put that text into {shown(out)}.",
-            f"Bring the letters from {shown(path)} into {which} case on the way to {shown(out)}; {shown(path)} itself "
-            "is not edited.",
-            f"Into {shown(out)} goes all that {shown(path)} says, letter by letter in {which} case.",
-            f"Rewrite the text of {shown(path)} with {which} case letters alone, and record it in {shown(out)}, not in "
-            f"{shown(path)}.",
-            f"From {shown(path)}, make {shown(out)}: the same text, with its letters all set in {which} case.",
-            f"Write what is in {shown(path)} to a new file {shown(out)}, in {which} case letters from beginning to "
-            "end.",
-        ],
-        solution=[
-            names.pick(
-                [
-                    f"tr {sets} < {quote(path)} > {quote(out)}",
-                    f"cat {quote(path)} | tr {sets} > {quote(out)}",
-                ]
-            )
-        ],
-    )
-
-
-def case_in_place(names: Names) -> Unit:
-    """Upper or lower case in the file itself, by way of a second file."""
-    path, upper = names.path("txt", names.number(0, 1)), names.number(0, 1)
-    text = text_of(line.title() for line in names.lines(names.number(4, 6)))
-    which, sets, result = ("upper", "a-z A-Z", text.upper()) if upper else ("lower", "A-Z a-z", text.lower())
-    return edited(
-        names,
-        [fixture(path, text)],
-        {path: result},
-        names.pick(
-            [
-                f"Change all letters of {shown(path)} to {which} case, in the file itself.",
-                f"The text in {shown(path)} has to be {which} case only; overwrite the file.",
-                f"Turn {shown(path)} into {which} case and keep its name.",
-            ]
-        ),
-        [
-            f"how to rewrite {shown(path)} using {which} case, by way of a temporary file",
-            f"Convert the file {shown(path)} to {which} case in place.",
-            f"{shown(path)} should have nothing but {which} case letters; write the result back to it.",
-            f"I want the text of {shown(path)} in {which} case, stored in the same file.",
-            f"Make every letter in {shown(path)} {which} case and leave the file name.",
-            f"Replace the content of {shown(path)} by the same text in {which} case.",
-            f"The letters in {shown(path)} are of mixed case. Overwrite the file so that all of them are {which} case.",
-            f"Edit {shown(path)} itself: all its letters turn to {which} case.",
-            f"Set the whole text of {shown(path)} in {which} case and save it back under the same name.",
-            f"Turn the letters in {shown(path)} to {which} case, one and all, and leave no other file behind.",
-            f"Rewrite {shown(path)} so that it is the same text in {which} case letters.",
-            f"Only {which} case letters may be left in {shown(path)}: change the others to that case and overwrite the "
-            "file.",
-            f"In {shown(path)}, put every single letter into {which} case; the file keeps its name.",
-        ],
-        [
-            f"tr {sets} < {quote(path)} > {quote(path + '.new')}",
-            f"mv {quote(path + '.new')} {quote(path)}",
-        ],
-    )
-
-
-def swap_character(names: Names) -> Unit:
-    """One character for another."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    old, new, old_name, new_name = names.pick(
-        [
-            (",", ";", "comma", "a semicolon"), (":", " ", "colon", "a space"), (" ", "_", "space", "an underscore"),
-            (" ", ",", "space", "a comma"), ("-", "_", "dash", "an underscore"), (";", ":", "semicolon", "a colon"),
-        ]
-    )  # fmt: skip
-    text = text_of(line.replace(" ", old) for line in names.lines(names.number(4, 6)))
-    return saved(
-        names,
-        [fixture(path, text)],
-        out,
-        text.replace(old, new),
-        asks=[
-            f"Replace each {old_name} in {shown(path)} by {new_name} and save the result as {shown(out)}.",
-            f"Write {shown(path)} to {shown(out)} with {new_name} wherever there is a {old_name}.",
-            f"{shown(out)} shall be {shown(path)} with every {old_name} turned into {new_name}.",
-        ],
-        others=[
-            f"how to exchange the {old_name} for {new_name} across {shown(path)} giving {shown(out)}",
-            f"Take the text of {shown(path)}, set {new_name} in place of every {old_name}, and store it in "
-            f"{shown(out)}.",
-            f"{shown(out)} should have the text of {shown(path)} with {new_name} where {shown(path)} has a {old_name}.",
-            f"I want every {old_name} of {shown(path)} changed to {new_name} in a new file {shown(out)}.",
-            f"Copy {shown(path)} to {shown(out)}; in the copy, {new_name} stands for each {old_name}.",
-            f"Change each {old_name} in the file {shown(path)} to {new_name}, but save the changed text as "
-            f"{shown(out)} and leave {shown(path)} alone.",
-            f"Convert {shown(path)}: {new_name} instead of a {old_name}, everywhere. The converted text goes to "
-            f"{shown(out)}.",
-            f"Where {shown(path)} has a {old_name}, {shown(out)} must have {new_name}; all other characters are the "
-            "same.",
-            f"Exchange every {old_name} for {new_name} on the way from {shown(path)} to {shown(out)}, and do not edit "
-            f"{shown(path)}.",
-            f"In {shown(out)}, save the text of {shown(path)}, but with each {old_name} made {new_name}.",
-            f"Rewrite {shown(path)} with {new_name} for each {old_name}, but save it to {shown(out)} and not in place.",
-            f"Put {new_name} wherever the text of {shown(path)} has a {old_name}; print the outcome to {shown(out)}.",
-            f"From {shown(path)}, make a copy {shown(out)}. Any {old_name} is changed to {new_name} there, and nothing "
-            "else.",
-        ],
-        solution=[f"tr '{old}' '{new}' < {quote(path)} > {quote(out)}"],
-    )
-
-
-def drop_character(names: Names) -> Unit:
-    """All of one character removed, or runs of it squeezed."""
-    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
-    rows = [line.split() for line in names.lines(names.number(4, 6))]
-    sign, sign_name = names.pick([(",", "commas"), ("#", "hash signs"), ("*", "stars"), ("-", "dashes")])
-    if names.number(0, 1):
-        text = text_of(f"{sign} ".join(row) for row in rows)
-        what, otherwise = f"without any {sign_name}", f"with all {sign_name} deleted"
-        option, result = "-d", text.replace(sign, "")
-    else:
-        text = text_of((sign * names.number(2, 4)).join(row) for row in rows)
-        what, otherwise = (
-            f"with each run of {sign_name} squeezed to one",
-            f"with {sign_name} in a row made a single one",
-        )
-        option, result = "-s", text_of(sign.join(row) for row in rows)
-    return saved(
-        names,
-        [fixture(path, text)],
-        out,
-        result,
-        asks=[
-            f"Save {shown(path)} {what} as {shown(out)}.",
-            f"Write the text of {shown(path)} to {shown(out)}, {what}.",
-            f"{shown(out)} needs the content of {shown(path)} {what}.",
-        ],
-        others=[
-            f"how to get {shown(out)} from {shown(path)} {otherwise} by means of tr",
-            f"Copy {shown(path)} to {shown(out)}, {otherwise}.",
-            f"{shown(out)} should have the text of {shown(path)} {otherwise}, while {shown(path)} is left alone.",
-            f"I want the lines of {shown(path)} {otherwise} in a new file {shown(out)}.",
-            f"Take {shown(path)} and store it {otherwise} in {shown(out)}.",
-            f"Make a version of the file {shown(path)} {otherwise} and put it into {shown(out)}.",
-            f"How would {shown(path)} look {otherwise}? Save that text as {shown(out)}.",
-            f"The same text as in {shown(path)}, but {otherwise}, is to be stored in the file {shown(out)}.",
-            f"Rewrite the text of {shown(path)} {otherwise} and record it in {shown(out)}, not in place.",
-            f"Into {shown(out)} goes what {shown(path)} says, {otherwise}.",
-            f"From {shown(path)}, make a second file {otherwise}. Its name is {shown(out)}.",
-            f"Print {shown(path)} {otherwise}, and send the output to {shown(out)}.",
-            f"Write a copy of {shown(path)} to {shown(out)}, {otherwise} in the copy and nothing else changed.",
-        ],
-        solution=[f"tr {option} '{sign}' < {quote(path)} > {quote(out)}"],
-    )
-
-
-def case_of_directory(names: Names) -> Unit:
-    """Every file of a directory, translated into a file of the same name in another directory."""
-    home, target, upper = names.directory(), names.directory(), names.number(0, 1)
-    which, sets = ("upper", "a-z A-Z") if upper else ("lower", "A-Z a-z")
-    texts = {
-        names.file("txt", plain=True): text_of(line.title() for line in names.lines(names.number(3, 4)))
-        for _ in range(names.number(2, 3))
-    }
-    results = {name: text.upper() if upper else text.lower() for name, text in texts.items()}
-    return Unit(
-        fixtures=[fixture(f"{home}/{name}", text) for name, text in texts.items()],
-        directive=names.pick(
-            [
-                f"Make {target} and write every file of {home} into it in {which} case, under the same name.",
-                f"The files of {home} are wanted in {which} case: same names, in a new directory {target}.",
-                f"For each file of {home}, save a version in {which} case in the new directory {target}.",
-            ]
-        ),
-        solution=[
-            f"mkdir {target}",
-            names.pick(
-                [
-                    f"for f in {home}/*; do tr {sets} < $f > {target}/${{f##*/}}; done",
-                    f"for f in {home}/*; do tr {sets} < $f > {target}/$(basename $f); done",
-                ]
-            ),
-        ],
-        instruction=names.pick(
-            [
-                f"how to loop over {home} and put {which} case versions of its files in {target}",
-                f"Create the folder {target} and store there each file of {home} converted to {which} case, file "
-                "names unchanged.",
-                f"{target} should be a new directory with a {which} case version of every file in {home}, same names.",
-                f"I want all files of {home} in {which} case in a new folder {target}; the names stay the same.",
-                f"Convert the text of the files in {home} to {which} case and write them, name by name, to the new "
-                f"directory {target}.",
-                f"Go through the files of the folder {home}; put the text of each in {which} case into a file of this "
-                f"name in {target}, which is new.",
-                f"Copy the files of {home} to {target} (make that directory) and turn the letters of the copies to "
-                f"{which} case.",
-                f"Make a directory {target} that has the files of {home}, by the same names, with all letters {which} "
-                f"case; leave {home} alone.",
-                f"Set up {target}, a new directory, and reproduce in it each file of {home}, same name, with its "
-                f"letters in {which} case.",
-                f"Into the folder {target}, still to be made, goes the text of every file in {home}, set in {which} "
-                "case; file names are kept.",
-                f"Rewrite all files of {home} in {which} case, not in place but into files of the same names in the "
-                f"folder {target}, which you make first.",
-                f"Start a folder {target}. Then turn each text in {home} to {which} case and write it there under the "
-                "name of its file.",
-                f"From {home}, make a second directory {target} with the same file names, where all text is in {which} "
-                "case.",
-            ]
-        ),
-        after=[fixture(f"{target}/{name}", text) for name, text in results.items()],
-    )
-
-
 SHAPES: dict[str, list[Shape]] = {
     "replace_text": [
-        replace_in_file, replace_into_copy, replace_in_directory, replace_in_tree, replace_once_per_line,
+        replace_in_file,
+        replace_into_copy,
+        replace_in_directory,
+        replace_in_tree,
+        replace_once_per_line,
         replace_two_words,
     ],
-    "change_case": [case_into_copy, case_in_place, swap_character, drop_character, case_of_directory],
-}  # fmt: skip
+}

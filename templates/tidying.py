@@ -25,7 +25,7 @@ def sort_two_kinds(names: Names) -> Unit:
                 f"Move the .{first} files of {home} to {home}/{first} and the .{second} files to {home}/{second}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to sort {home} by extension into {home}/{first} and {home}/{second}",
                 f"Create {home}/{first} and {home}/{second}, then move the .{first} files of {home} into the one"
@@ -51,6 +51,17 @@ def sort_two_kinds(names: Names) -> Unit:
                 " one that fits.",
                 f"Bring what ends in .{first} from {home} down into a new folder {home}/{first}, and what ends in"
                 f" .{second} into a new folder {home}/{second}.",
+                f"Split {home} by type: *.{first} into a new {home}/{first}, *.{second} into a new {home}/{second}.",
+                f"Relocate {home}/*.{first} to a new {home}/{first} and {home}/*.{second} to a new {home}/{second}.",
+                f"Group the files in {home} by type in new subfolders: {first} for .{first}, {second} for .{second}.",
+                f"File all .{first} of {home} under {home}/{first} and all .{second} under {home}/{second}, both new.",
+                f"Once {home}/{first} and {home}/{second} are created, the {home} files go there by extension.",
+                f"Tidy {home}: its .{first} files move to a new folder {first} in it, its .{second} files to {second}.",
+                f"Organize {home} with two new subfolders, {first} and {second}, each for the files of that extension.",
+                f"Divide {home} into {home}/{first} (for .{first}) and {home}/{second} (for .{second}); add both first",
+                f"Can .{first} files in {home} move to a new {home}/{first}, and .{second} to a new {home}/{second}?",
+                f"Put .{first} files of {home} in {home}/{first}, .{second} ones in {home}/{second}. Both are new.",
+                f"No file stays in {home} itself: .{first} moves to subfolder {first}, .{second} to {second}, both new",
             ]
         ),
         solution=names.pick(
@@ -86,7 +97,7 @@ def sort_one_kind(names: Names) -> Unit:
                 f"The .{ext} files do not belong in {home}: move them into {target}, which is still to be made.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to move only the .{ext} files of {home} into a directory {target} made for them",
                 f"Create {target} and bring all .{ext} files out of {home} into it.",
@@ -104,6 +115,17 @@ def sort_one_kind(names: Names) -> Unit:
                 f"Start a folder {target} for what {home} has as *.{ext} and transfer it there; other files remain in"
                 f" {home}.",
                 f"Every .{ext} file of {home} gets a new place: {target}, a folder that you add for this.",
+                f"Relocate {home}/*.{ext} to {target}, a new directory.",
+                f"Keep in {home} all but the .{ext} files; a newly made folder {target} is where those move.",
+                f"Transfer each .{ext} file of {home} to the directory {target}, once you have created that.",
+                f"Collect the .{ext} files of {home} in a new folder {target}, so that none is left in {home}.",
+                f"After the directory {target} is made, whatever {home} has with the ending .{ext} moves there.",
+                f"Clear {home} of its .{ext} files by moving them to {target} (not there yet, so create it).",
+                f"Pull everything called *.{ext} out of {home}, and drop it in {target}, a folder yet to be created.",
+                f"The .{ext} files of {home} now belong in {target}. Create this directory and move them.",
+                f"Split off the .{ext} files of {home}: a new directory {target} takes them, the rest does not move.",
+                f"Can the .{ext} files in {home}, and only these, move to a new directory {target}?",
+                f"Gather into {target}, which is to be a new directory, all .{ext} files out of {home}.",
             ]
         ),
         solution=[f"mkdir {target}", f"mv {home}/*.{ext} {target}/"],
@@ -127,7 +149,7 @@ def sort_from_tree(names: Names) -> Unit:
                 f"Collect the .{ext} files of the tree {home} in {target} by moving them.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to pull each .{ext} out of the tree {home} into {target} using find and mv",
                 f"Use find to move all .{ext} files in {home} and its subdirectories to {target}.",
@@ -144,6 +166,17 @@ def sort_from_tree(names: Names) -> Unit:
                 f"Into {target} carry every .{ext} file from {home}, wherever in that tree it lies.",
                 f"Use find and mv on {home} and its subdirectories: what is called *.{ext} changes over to {target}.",
                 f"All .{ext} files leave {home} and the folders in it. From now on they lie side by side in {target}.",
+                f"Relocate all .{ext} files of the tree {home} to {target}, without their folders.",
+                f"Gather every .{ext} file from {home}, at any depth, in {target}; move, do not copy.",
+                f"Flatten: all *.{ext} in {home} and its subfolders move directly into {target}.",
+                f"Move each *.{ext} found recursively in {home} to the existing directory {target}.",
+                f"Clear {home} and all its subdirectories of .{ext} files by moving these to {target}.",
+                f"Pull .{ext} files out of {home}, from all levels, and drop them right in the folder {target}.",
+                f"However deep in {home} it lies, a file ending in .{ext} now belongs directly in {target}; move it.",
+                f"After this, {target} has all .{ext} files of the tree {home} next to each other, and {home} has none",
+                f"Collect in {target}, which exists, whatever is named *.{ext} under {home}; nothing of it stays there",
+                f"Can all .{ext} files in {home} and its subdirectories be moved right into {target}, without folders?",
+                f"Strip the tree {home} of its .{ext} files. Their new place is {target} itself, not a folder in it.",
             ]
         ),
         solution=[f"find {home} -name '*.{ext}' -exec mv {{}} {target}/ \\;"],
@@ -167,7 +200,7 @@ def sort_by_prefix(names: Names) -> Unit:
                 f"{home}/{second}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to group the files of {home} by the prefixes {first} and {second} into directories",
                 f"Create {home}/{first} and {home}/{second}; then move the {first}- files of {home} into the one,"
@@ -194,6 +227,17 @@ def sort_by_prefix(names: Names) -> Unit:
                 " has its prefix as a name.",
                 f"All files {first}-* of {home} go down into {home}/{first}, all files {second}-* into"
                 f" {home}/{second}; add these two folders first.",
+                f"Split {home} by prefix into two new folders in it: {first}-* goes to {first}, {second}-* to {second}",
+                f"Relocate {first}-* and {second}-* of {home} to its new subfolders {first} and {second} respectively.",
+                f"Group the files of {home} by prefix ({first}- or {second}-) in new subfolders {first} and {second}.",
+                f"Add {first} and {second} as folders in {home}; put {first}-* in the one, {second}-* in the other.",
+                f"In {home}, {first}-* and {second}-* are to be moved to new subfolders {first} and {second} there.",
+                f"For each prefix, {first} and {second}, make a folder so named in {home} and move its files there.",
+                f"Divide {home} between two new folders in it: {first} for {first}-*, {second} for {second}-*.",
+                f"Organise {home}: a new folder {first} in it takes {first}-*, a new folder {second} takes {second}-*.",
+                f"To tidy {home}, gather {first}-* in a new folder {first} there and {second}-* in a new {second}.",
+                f"Establish {first} and {second} as folders in {home}. Each takes all files prefixed with its name.",
+                f"Separate {first}-* and {second}-* in {home}: each goes to a new folder there named by its prefix.",
             ]
         ),
         solution=[
@@ -221,7 +265,7 @@ def delete_by_extension(names: Names) -> Unit:
                 f"Clean {home} of files ending in .{ext}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to remove each .{ext} from the directory {home} and nothing more",
                 f"Erase what ends in .{ext} in {home}, and leave everything else there.",
@@ -236,6 +280,17 @@ def delete_by_extension(names: Names) -> Unit:
                 f"Rid the directory {home} of its .{ext} files.",
                 f"Drop {home}/*.{ext}. All other files of {home} remain.",
                 f"Nothing called *.{ext} stays in {home}: delete such files, and only such.",
+                f"Purge {home} of every .{ext} file; keep the rest.",
+                f"Clear the .{ext} files out of {home}.",
+                f"Discard all files in {home} whose names end in .{ext}, but nothing else.",
+                f"Delete {home}/*.{ext}; whatever has another extension is kept.",
+                f"Wipe out any file with the .{ext} extension that lies directly in {home}.",
+                f"If a file in {home} has the extension .{ext}, delete it; if it has another, keep it.",
+                f"The directory {home} must end up with no .{ext} files and with all its others intact.",
+                f"To clean up {home}, take away its .{ext} files. Files of other types are not affected.",
+                f"Eliminate everything matching *.{ext} from {home}.",
+                f"Every file {home}/*.{ext} can be removed; retain those with other extensions.",
+                f"Run rm on the .{ext} files in {home} (and on no others).",
             ]
         ),
         solution=[names.pick([f"rm {home}/*.{ext}", f"rm -f {home}/*.{ext}"])],
@@ -259,7 +314,7 @@ def delete_in_tree(names: Names) -> Unit:
                 f"No .{ext} file may be left anywhere under {home}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to find and delete .{ext} files in a tree such as {home}",
                 f"Erase the .{ext} files in {home} and in all directories below it.",
@@ -274,6 +329,17 @@ def delete_in_tree(names: Names) -> Unit:
                 f"Rid {home} and the directories in it of .{ext} files.",
                 f"Search the whole of {home} for *.{ext} and drop each file that turns up.",
                 f"Nothing that ends in .{ext} stays in {home} or in a folder of {home}. Files with other endings do.",
+                f"Purge {home} of .{ext} files recursively.",
+                f"Clear all .{ext} files out of {home} and its subdirectories, however deep; other files are kept.",
+                f"Discard every file under {home}, at whatever level, whose name ends in .{ext}.",
+                f"Delete *.{ext} throughout the directory tree {home} and keep everything else in it.",
+                f"Wipe out each .{ext} file that can be found in {home}, descending into every subfolder.",
+                f"If a file anywhere below {home} has the extension .{ext}, remove it; otherwise keep it.",
+                f"The tree {home} must end up with no *.{ext} at any level and with its other files intact.",
+                f"To clean up {home}, take away the .{ext} files on all its levels. Files of other types are kept.",
+                f"Descend through {home} and all its subfolders, removing each file that matches *.{ext}.",
+                f"Any .{ext} file, whether directly in {home} or further down, is no longer wanted: delete it.",
+                f"Eliminate the extension .{ext} from the tree at {home} by deleting all files that have it.",
             ]
         ),
         solution=[
@@ -304,7 +370,7 @@ def delete_empty(names: Names) -> Unit:
                 f"Remove every file of zero bytes from {home} and its subdirectories.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to get rid of empty files in the tree {home} with find",
                 f"Erase whatever file in the tree {home} is empty.",
@@ -319,6 +385,17 @@ def delete_empty(names: Names) -> Unit:
                 f"Rid {home} and the directories in it of empty files.",
                 f"Search the whole of {home} for files without a single byte and drop them.",
                 f"Only files with something in them stay in {home} and its folders. Those that are empty get deleted.",
+                f"Purge {home} of zero-byte files recursively.",
+                f"Clear all empty files out of {home} and its subdirectories; files with content are kept.",
+                f"Discard every file of 0 bytes under {home}, at whatever level.",
+                f"Delete empty files throughout the directory tree {home} and keep all the others.",
+                f"Wipe out each zero-length file in {home}, descending into every subfolder.",
+                f"If a file anywhere below {home} has size 0, remove it; if it has any content, keep it.",
+                f"The tree {home} must end up with no empty file at any level and with its other files intact.",
+                f"To clean up {home}, take away the empty files on all its levels. Those with text are kept.",
+                f"Descend through {home} and all its subfolders, removing any file that contains nothing.",
+                f"Files of no size at all, whether directly in {home} or further down, are not wanted: delete them.",
+                f"Prune the tree {home}: blank files (0 bytes) go, wherever they lie; the rest is retained.",
             ]
         ),
         solution=[
@@ -348,7 +425,7 @@ def delete_containing(names: Names) -> Unit:
                 f"Look for {word} in the files of {home} and remove each file that has it.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to delete files by content, here those of {home} with {word} inside",
                 f"Erase whatever file of {home} mentions {word}.",
@@ -363,6 +440,17 @@ def delete_containing(names: Names) -> Unit:
                 f"Rid {home} of all files that mention {word}.",
                 f"Drop every file of {home} that grep finds {word} in.",
                 f"Only files without {word} stay in {home}. Those that have it somewhere get deleted.",
+                f"Purge {home} of files containing {word}.",
+                f"Clear out those files in {home} in whose text {word} occurs; the others are kept.",
+                f"Discard every file directly in {home} with at least one line that contains {word}.",
+                f"Delete the files in {home} that include the text {word}, keeping those that do not.",
+                f"Wipe out whichever files in {home} say {word} anywhere.",
+                f"Whenever {word} appears in the content of a file in {home}, delete that file.",
+                f"The directory {home} must end up with no file that contains {word}, all others being intact.",
+                f"To clean up {home}, take away each file with {word} in its content. Retain what lacks it.",
+                f"Check the content of each file in {home} for {word}; where it occurs, remove the whole file.",
+                f"Any file in {home} whose text includes {word} is no longer wanted and should be deleted.",
+                f"Scan the files of {home}, eliminating (as whole files) those that match {word}.",
             ]
         ),
         solution=[names.pick([f"grep -l {word} {home}/* | xargs rm", f"rm $(grep -l {word} {home}/*)"])],
@@ -385,7 +473,7 @@ def delete_listed(names: Names) -> Unit:
                 f"Remove every file that {shown(source)} lists.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to delete what the list {shown(source)} enumerates",
                 f"Erase all files that are named in {shown(source)}.",
@@ -402,6 +490,17 @@ def delete_listed(names: Names) -> Unit:
                 " remains.",
                 f"The file at every path in {shown(source)} gets deleted. The list itself does not.",
                 f"Use {shown(source)} as a list for rm: what it names goes, one path a line.",
+                f"Purge all the files listed in {shown(source)}, one path per line.",
+                f"Clear away each file that {shown(source)} lists; the list itself is kept.",
+                f"Discard whatever files {shown(source)} names on its lines.",
+                f"Delete every path listed in {shown(source)} and no other file.",
+                f"Wipe out the files whose paths you read in {shown(source)}, one to a line; retain the list.",
+                f"If the path of a file is a line in {shown(source)}, remove that file; otherwise keep it.",
+                f"No file listed in {shown(source)} may exist any longer; files not listed there are kept.",
+                f"Take {shown(source)} as the list of what to delete: each line is the path of a file to remove.",
+                f"To clean up, remove each file on the list in {shown(source)}. Unlisted files remain.",
+                f"Paths are stored in {shown(source)}, one on each line. Eliminate the files they point to.",
+                f"Read {shown(source)}, a list of paths, and unlink the files it refers to (not the list).",
             ]
         ),
         solution=[names.pick([f"xargs rm < {quote(source)}", f"rm $(cat {quote(source)})"])],
@@ -425,7 +524,7 @@ def delete_all_but(names: Names) -> Unit:
                 f"In {home} and its subdirectories nothing but .{keep} files shall stay.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"how to delete all files in {home} except the .{keep} ones",
                 f"Erase all files in the tree {home} but those ending in .{keep}.",
@@ -440,6 +539,17 @@ def delete_all_but(names: Names) -> Unit:
                 f"Spare the .{keep} files in {home} and in the folders inside it, and drop all other files there.",
                 f"Search the whole of {home} for files not called *.{keep} and delete those.",
                 f"All files in {home} or deeper get erased. Only what ends in .{keep} stays.",
+                f"Purge {home} recursively of all files that are not .{keep} files.",
+                f"Clear every file out of {home} and its subdirectories unless it ends in .{keep}.",
+                f"Discard whatever files under {home}, at any level, lack the extension .{keep}.",
+                f"Delete all files throughout the tree {home}, *.{keep} excepted.",
+                f"Keep *.{keep} in {home} and its subfolders; delete every other file there.",
+                f"If a file anywhere below {home} has an extension other than .{keep}, remove it.",
+                f"The tree {home} must end up with all of its .{keep} files and no other file, on any level.",
+                f"To clean up {home}, take away the files of all types but .{keep}, in its subdirectories as well.",
+                f"Retain just the .{keep} files in the tree {home}. All the rest of its files are to be removed.",
+                f"Any file in {home} or further down whose name does not match *.{keep} is unwanted: delete it.",
+                f"Reduce the tree {home} to its .{keep} files by eliminating the files with other extensions.",
             ]
         ),
         solution=[

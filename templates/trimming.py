@@ -26,7 +26,7 @@ def _delete_setting(names: Names) -> Unit:
                 f"Take {key} out of {s}, the whole line.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want no {key} line in {s} any more.",
                 f"{s} should not mention {key}.",
@@ -42,6 +42,17 @@ def _delete_setting(names: Names) -> Unit:
                 f"Cut the line beginning with {key}= from {s}; let the others be.",
                 f"All lines of {s} stay but that of {key}, which is erased.",
                 f"Strip {s} of its {key} setting, so that no {key}= line is left in it.",
+                f"Purge {key} from {s}: the whole line goes, all others remain.",
+                f"Clear the line that sets {key} out of {s}.",
+                f"Discard the {key}= line in {s} and retain the rest as it is.",
+                f"Remove the setting {key} from {s} entirely (its whole line, no other).",
+                f"Delete from {s} the one line that starts with {key}=.",
+                f"Unset {key} in {s} by taking its line out altogether; do not merely comment it.",
+                f"The {key} entry in {s} is obsolete. Delete that line.",
+                f"When finished, {s} has all its present lines except the one starting with {key}=.",
+                f"To drop the option {key}, delete its line in {s} and alter nothing else.",
+                f"Any line {key}=... is to be deleted from {s}; the other settings are not touched.",
+                f"Eliminate {key}, name and value, from the settings in {s}.",
             ]
         ),
         solution=[f"sed -i '/^{key}=/d' {quote(path)}"],
@@ -66,7 +77,7 @@ def _comment_out(names: Names) -> Unit:
                 f"Turn the setting of {what} in {s} into a comment that starts with # and is otherwise unchanged.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want a # directly before {what} in {s}, so that it is off.",
                 f"{s} should have {what} commented, as # plus the old line.",
@@ -81,6 +92,17 @@ def _comment_out(names: Names) -> Unit:
                 f"Deactivate {what} in {s}. Every line concerned keeps its text and gets a # as its first character.",
                 f"All that changes in {s} is that a # goes immediately in front of {what}, without a space.",
                 f"With a # directly before the name, disable {what} in {s}; delete nothing.",
+                f"Comment out {what} in {s} with a # directly before the name.",
+                f"Mark {what} in {s} as a comment, # and the unchanged line behind it without a space.",
+                f"Insert a # at the very start of each line of {s} that sets {what}; keep its text as it is.",
+                f"Let {s} have, where it sets {what}, a comment instead: a bare #, no space, then the old text.",
+                f"Set # as the new first character wherever {s} sets {what}; the other lines stay as they are.",
+                f"To disable {what} in {s}, place # at the line start, immediately before the name.",
+                f"Find where {s} sets {what}; there, use # alone (no space behind it) to comment the line out.",
+                f"In {s}, whatever line sets {what} is to be commented out: a # is placed right before the name.",
+                f"Neutralise {what} in {s} by a leading #. There is no space after it, and no line is removed.",
+                f"When {s} is read, {what} must count as a comment; so add # right at the front, without a space.",
+                f"Have {s} ignore {what}: its line gains a # at the beginning and is otherwise kept as is.",
             ]
         ),
         solution=[f"sed -i 's/^{keys[index]}=/#{keys[index]}=/' {quote(path)}" for index in chosen],
@@ -110,7 +132,7 @@ def _delete_comments(names: Names) -> Unit:
                 f"Strip {s} of its # comment lines; the settings stay.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {s} without the lines that start with #.",
                 f"No # line should be left in {s}.",
@@ -126,6 +148,17 @@ def _delete_comments(names: Names) -> Unit:
                 f"Leave in {s} only lines whose first character is not #.",
                 f"No comment may stay in {s}: delete what begins with #, line by line.",
                 f"Look through {s} and delete whichever line begins with #.",
+                f"Purge {s} of all comments, meaning lines that begin with #.",
+                f"Clear the # lines out of {s}, in place.",
+                f"Discard each line of {s} whose first character is #; retain the others in their order.",
+                f"Remove from {s} any line beginning with # and save the file under the same name.",
+                f"Strip {s} of its comment lines (# in the first column).",
+                f"If a line in {s} starts with #, delete it; if not, keep it.",
+                f"Lines with a # at the very start are to be deleted from {s}, while all others stay.",
+                f"Reduce {s} to the lines that have no # at the beginning.",
+                f"To rid {s} of comments, cut every line starting with #. Change nothing else.",
+                f"Afterwards {s} must contain the same lines as now, minus those that begin with #.",
+                f"Eliminate comments in the file {s} itself: whatever starts with # goes.",
             ]
         ),
         solution=[f"sed -i '/^#/d' {quote(path)}"],
@@ -146,7 +179,7 @@ def _save_without_comments(names: Names) -> Unit:
                 f"Make {o}, a copy of {s} that leaves out each line starting with #.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want the settings of {s}, no # lines, in a file of their own: {o}.",
                 f"{o} should repeat {s} but for the # lines.",
@@ -162,6 +195,17 @@ def _save_without_comments(names: Names) -> Unit:
                 f"Build {o} out of {s}: the settings go in, the lines with # as first character do not.",
                 f"All settings of {s}, but none of its comments (lines with # in front), go into a new file {o}.",
                 f"Search {s} for lines whose first character is not # and save these as {o}.",
+                f"Write {s} to {o} minus the lines that begin with #.",
+                f"Extract from {s} all lines not starting with # and put them in {o}.",
+                f"Duplicate {s} as {o}, omitting every comment line (# as first character).",
+                f"Save a comment-free version of {s} as {o}: lines starting with # are dropped, {s} is not edited.",
+                f"Strip the lines with a leading # from the text of {s} and store the result as {o}, leaving {s} alone",
+                f"Transfer to {o} just those lines of {s} that do not start with #; {s} keeps all of its own.",
+                f"If a line of {s} does not begin with #, it belongs in the new file {o}; otherwise omit it there.",
+                f"The new file {o} is to hold the lines of {s} in their order, except those starting with #.",
+                f"Output {s} to the file {o} with its comments, the lines that have # in front, excluded.",
+                f"Exclude what starts with # from {s}; the remaining lines make up {o}. Do not alter {s}.",
+                f"Select the lines without a leading # in {s}, then collect them in the file {o}.",
             ]
         ),
         solution=[
@@ -190,7 +234,7 @@ def _delete_empty_lines(names: Names) -> Unit:
                 f"Remove the {what} of {s} and nothing else.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {s} free of {gone}.",
                 f"{s} should have no {gone}.",
@@ -206,6 +250,17 @@ def _delete_empty_lines(names: Names) -> Unit:
                 f"No {gone} may stay in {s}.",
                 f"Look for {gone} in {s} and erase every one that you find.",
                 f"Drop any {gone} from the text of {s}.",
+                f"Purge {s} of {gone}.",
+                f"Clear {s} of all {gone} and leave the rest in order.",
+                f"Discard {gone} from {s}; retain all other lines as they are.",
+                f"Delete {gone} in {s}, in place.",
+                f"Strip the {gone} from {s}. The remaining lines keep their order.",
+                f"Remove from the file {s} any {gone}, without touching the others.",
+                f"Condense {s} by deleting {gone}.",
+                f"All {gone} are to be deleted from {s}, while every other line remains.",
+                f"To tidy {s}, eliminate its {gone}.",
+                f"Afterwards {s} must contain the same lines as now, minus the {gone}.",
+                f"Filter {s} in place so as to exclude {gone}.",
             ]
         ),
         solution=[*([f"sed -i '/^#/d' {f}"] if both else []), f"sed -i '/^$/d' {f}"],
@@ -230,7 +285,7 @@ def _delete_section(names: Names) -> Unit:
                 f"Drop the whole section [{chosen}] of {s}, the blank line after it included.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {s} without the part headed [{chosen}] and the empty line closing it.",
                 f"{s} should lose [{chosen}], down to the next empty line.",
@@ -246,6 +301,17 @@ def _delete_section(names: Names) -> Unit:
                 f"All other sections of {s} stay, but [{chosen}] goes, and with it the blank line at its end.",
                 f"No trace of the section [{chosen}] may stay in {s}: erase its lines and the empty one that closes"
                 " it.",
+                f"Purge {s} of the section [{chosen}], including the empty line that ends it.",
+                f"Remove from {s} the line [{chosen}] and all that follows, up to and including the first empty line.",
+                f"Discard the [{chosen}] block in {s}, heading to closing blank line; retain the other sections.",
+                f"Eliminate section [{chosen}] in {s} with its heading, its settings and the one blank line after them",
+                f"Strip the block [{chosen}] from {s}: heading, keys, and the empty line below them.",
+                f"The block in {s} that opens with [{chosen}] and closes with an empty line is to be deleted whole.",
+                f"Starting at the line [{chosen}] in {s}, delete up to the next empty line, which goes as well.",
+                f"Clear [{chosen}] out of {s} entirely. The blank line that ends this section goes too.",
+                f"To drop section [{chosen}], erase its lines in {s} (heading, settings, the blank line after).",
+                f"Afterwards {s} has every section it has now except [{chosen}], whose closing blank line is gone too.",
+                f"Trim {s} by one section, [{chosen}]: all its lines go, from the heading through the next empty line.",
             ]
         ),
         solution=[rf"sed -i '/^\[{chosen}\]/,/^$/d' {quote(path)}"],
@@ -274,7 +340,7 @@ def _trim_all(names: Names) -> Unit:
                 f"{verb} {key} throughout the .{ext} files in {place}{how}.",
             ]
         ),
-        instruction=names.pick(
+        instruction=names.wording(
             [
                 f"I want {key} {noun} in each .{ext} file below {place}.",
                 f"Every .{ext} file in {place} should have its {key} line {noun}.",
@@ -289,6 +355,17 @@ def _trim_all(names: Names) -> Unit:
                 f"Look for {key} in the folder {place} and {deed} whatever line of a .{ext} file sets it.",
                 f"Wherever a .{ext} file in {place} sets {key}, {deed} that line.",
                 f"No .{ext} file in {place} may go on setting {key}: {deed} its line.",
+                f"See that {key} is {noun} in all the files {place}/*.{ext}.",
+                f"Check each .{ext} file of {place}; if a line starts with {key}=, it gets {noun}.",
+                f"Process all files {place}/*.{ext}: {deed} the line that starts with {key}=.",
+                f"Update the .{ext} files in {place} so that the line {key}=... is {noun} in every one.",
+                f"Open every .{ext} file in {place} and {deed} its {key}= line.",
+                f"Treat all .{ext} files in {place} alike: {deed} the line setting {key}, change no other.",
+                f"Visit {place}/*.{ext} one by one and {deed} the {key} line of each.",
+                f"If a line in one of the files {place}/*.{ext} begins with {key}=, {deed} it.",
+                f"The lines in {place}/*.{ext} stay, except that of {key}, which gets {noun}.",
+                f"To stop the use of {key} in {place}, {deed} the line that sets it in each .{ext} file there.",
+                f"Afterwards {key} must be {noun} in all .{ext} files of {place}, with their other lines as before.",
             ]
         ),
         solution=[f"sed -i '{script}' {place}/*.{ext}"],

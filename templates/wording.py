@@ -19,6 +19,7 @@ SENTENCE_END = re.compile(r"[.?!:;](?:\s|$)|\n")
 OPENERS = [
     "", "", "", "", "Please: ", "Next: ", "Job: ", "To do: ", "Now: ", "Wanted: ", "- ", "* ", "Request: ", "Also: ",
     "Task for today. ", "One more. ", "Hello. ", "> ", "# ", "Note: ", "today: ", "Entry. ",
+    "1. ", "2. ", "3) ", "#2 ", "(1) ", "[4] ", "No 5: ", "3: ",
 ]  # fmt: skip
 CLOSERS = ["", "", "", "", "", " Thanks.", " That is all.", " No hurry.", " Nothing else.", "\n-- kim", " (kim)"]
 
@@ -34,10 +35,27 @@ def worded(unit: Unit, rng: random.Random) -> str:
     text = text if frame else as_order(text, rng)
     if rng.random() < 0.2:  # in a hurry
         text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
+    if rng.random() < 0.25:
+        text = strange(text, rng)
     if frame in ORDERS:
         text = frame.format(text)
         return text[:1].upper() + text[1:] if rng.random() < 0.9 else text
     return frame.format(text) if frame else text
+
+
+def strange(text: str, rng: random.Random) -> str:
+    """The text with a word or two that say nothing of the work, or that stand in its first word's place.
+
+    A small base takes a word that it has never read for a name to copy: here it reads words that are none.
+    """
+    words = text.split(" ")
+    if len(words) > 5 and words[0].isalpha() and rng.random() < 0.3:
+        return " ".join([rng.choice(STRANGE), *words[1:]])
+    for _ in range(rng.choice([1, 1, 2])):
+        at = rng.randrange(len(words))
+        if not any(mark in " ".join(words[:at]) for mark in "'\"`\n"):  # never inside what is quoted
+            words.insert(at, rng.choice(STRANGE))
+    return " ".join(words)
 
 
 def as_order(wish: str, rng: random.Random) -> str:
@@ -77,6 +95,43 @@ def asked(instruction: str, rng: random.Random) -> str:
     """The instruction with something small before and after it."""
     return rng.choice(OPENERS) + instruction + rng.choice(CLOSERS)
 
+
+_STRANGE = """
+accept accordingly account actually additional adjust admin advice ago agree ahead along already although altogether
+always amount announce anyway anywhere apart apparently append apply approve archive arrive aside assign assume attach
+attempt audit automatic available avoid aware backlog badly balance base basic basically become behave belong better
+borrow bother briefly bring broadly budget busy buy calmly cancel capture careful carefully carry cause certain
+certainly choose claim clean clear clearly client close closely colleague comfortable comment commit common company
+compare complain complete completely compress concern condition confirm connect consider constantly consult correctly
+cost couple currently customary customer daily decide declare decompress deeply deliver demand department depend
+desired detach detailed develop directly discuss distribute divide doubt download duly eager easily edit effort either
+elsewhere enable encourage enjoy enormous enough ensure entirely especially establish eventually evidently examine
+excuse exercise exist expand expect expose extra extremely fairly familiar fashion fast favour fetch finally finish
+firmly fit fix flip follow following forever forget formal former forward free freely frequent friend fully function
+further future general generally gently genuine glad gradually grateful group grow handle handy happen happily
+harmless hereby hesitate hold honest hopefully hourly however ideally immediately important improve including indeed
+inform initially insist install instantly intact intend internal invite join kindly know lately latter lead learn
+legal lend let likely link literally little live long loosely lose lovely main mainly manage manually mark match
+matter maybe mean meanwhile measure meet merely method mildly mind minor modest monthly moreover mostly multiply
+mutual namely narrow natural nearby nearly neatly necessarily need nevertheless nicely nightly normally notice obtain
+obviously occasionally occupy offer officially often ordinary original otherwise outcome overall owner pack partly
+patiently pay perfectly perform perhaps permit person plain plainly pleasant plenty point policy politely popular
+possible possibly practical precisely prefer prepare prepend present prevent previously principle private probably
+proceed process produce project promise promptly proper properly propose protect prove provide public publish purely
+purpose push quickly quietly quite random rapidly rather readily ready realise really reason reasonable recently
+recommend reduce regard regular regularly reject relate release relevant reliable reluctant rely remarkable remember
+remind repair repeat require rescue resolve respect respond restore result retain return review revise rightly risk
+roughly routine rush safely sane satisfy secret secure seem select sensible serious seriously severe shortly sign
+silently similar simple simply sincerely slightly slowly smart smooth smoothly solely solid solve somehow sometimes
+somewhat soon sound spare special specific spend split spot standard steadily still stock straight strange strictly
+strip strongly study subsequently subtract succeed such sudden suddenly suggest suitable suppose surely surprise
+survive swiftly switch symbolic symbolically tag talk target teach team technical temporary thank therefore thing
+think thorough thoroughly though thus tidy tightly tomorrow tonight top total touch trade transfer treat trim true
+truly trust try type typical typically ultimately unarchive uncomment ungroup unlink unpack unusual unzip update
+upgrade upload upon urgent urgently use useful usual usually vary vast verify very visit vital wait want warn weekly
+welcome whenever wherever whichever wholly willing wisely wish wonder work worry worth wrap yearly yesterday yet
+"""
+STRANGE: tuple[str, ...] = tuple(form for word in _STRANGE.split() for form in (word, word.capitalize()))
 
 ALIKE: dict[str, list[str]] = {}  # a word to what may stand in its place
 for _group in """

@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 _PARTS_OF_OTHERS = frozenset(word for word in WORDS if any(word in other for other in WORDS if other != word))
 AWKWARD_SHARE = 0.4  # of the names in a world with awkward names
+LATER_WORDINGS = 11  # of each shape's instructions: the corpus grew after scenarios had been written
 RESERVED_WORDS = 200  # of the word list, for contents: they never equal a name or a word that a directive asks for
 
 
@@ -70,6 +71,13 @@ class Names:
     def pick(self, options: Sequence[T]) -> T:
         """One of `options`."""
         return self.rng.choice(options)
+
+    def wording(self, options: Sequence[str]) -> str:
+        """One of `options`; the last 11 take no draw of `rng`, so that a world stays what it was before they came."""
+        usual = options[:-LATER_WORDINGS]
+        first = self.pick(usual)
+        at = random.Random(first).randrange(len(options))
+        return options[at] if at >= len(usual) else first
 
     def number(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
@@ -141,7 +149,7 @@ def saved(
     solution: list[str],
 ) -> Unit:
     """A unit that leaves its fixtures alone and writes `text` to one new file `out`, asked for in one of `asks`."""
-    return Unit(list(fixtures), names.pick(asks), names.pick(others), solution, after=[fixture(out, text)])
+    return Unit(list(fixtures), names.pick(asks), names.wording(others), solution, after=[fixture(out, text)])
 
 
 def edited(
@@ -154,7 +162,7 @@ def edited(
 ) -> Unit:
     """A unit that changes files in place: `texts` holds their new contents by path."""
     after = [fixture(path, text) for path, text in texts.items()]
-    return Unit(list(fixtures), directive, names.pick(others), solution, after)
+    return Unit(list(fixtures), directive, names.wording(others), solution, after)
 
 
 def text_of(lines: Iterable[str]) -> str:

@@ -16,8 +16,9 @@ import corpus
 import make_base
 import templates
 from make_base import CHAT_TEMPLATE, END_OF_TEXT, MARKERS, PAD, new_model
+from models import matmul_precision
 from render import Renderer
-from schema import Message, Scenario
+from schema import Message, Scenario, sha256
 from taxonomy import ARCHETYPES, combinations
 from templates.words import WORDS
 from templates.world import Names, masked
@@ -146,6 +147,24 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_weights(miniature: Path, tm
     assert (out / "model.safetensors").read_bytes() == (miniature / "model.safetensors").read_bytes()
 
 
+def test_a_base_may_go_on_from_another(miniature: Path, tmp_path: Path) -> None:
+    out = tmp_path / "further"
+    done = make(out, "--base", str(miniature), "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    assert (out / "tokenizer.json").read_bytes() == (miniature / "tokenizer.json").read_bytes()
+    first, further = (json.loads((base / "recipe.json").read_text()) for base in (miniature, out))
+    assert further["began_on"] == first
+    assert first["model_sha256"] == sha256((miniature / "model.safetensors").read_bytes()) != further["model_sha256"]
+    assert _losses(done.stderr)[0] < _losses(make(tmp_path / "new", "--seed", "1").stderr)[0] - 0.1
+    nothing = make(tmp_path / "nothing", "--base", str(tmp_path))
+    assert (nothing.returncode, nothing.stderr.count("\n")) == (2, 1)
+    assert "holds no recipe.json" in nothing.stderr
+
+
+def _losses(log: str) -> list[float]:
+    return [json.loads(line.split("%", 1)[1])["loss"] for line in log.splitlines() if line.startswith("make_base ")]
+
+
 def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniature: Path, tmp_path: Path) -> None:
     import torch
     from torch.nn.functional import cross_entropy
@@ -154,13 +173,13 @@ def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniat
     assert done.returncode == 0, done.stderr
     said = [json.loads(line.partition("% ")[2]) for line in done.stderr.splitlines() if "% {" in line][-1]
     _, tokenizer = loaded(miniature)
-    run = make_base.Run(tmp_path, 60_000, None, 0, 64, 2, 2048, 1e-3, 120.0, processes=2)
+    run = make_base.Run(tmp_path, None, 60_000, None, 0, 64, 2, 2048, 1e-3, 120.0, processes=2)
     model, place, losses = new_model(tokenizer, 64, 2, 0), make_base.Place(), list[float]()
     stepper = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.0, fused=True)
     for rows in make_base.batches(run, Renderer(tokenizer), Counter(), place):
         stepper.param_groups[0]["lr"] = make_base.rate(run, place)
         ids, weights = torch.tensor([ids for ids, _ in rows]), torch.tensor([weights for _, weights in rows])
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=matmul_precision() == "medium"):
             logits = model(input_ids=ids[:, :-1]).logits
         each = cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
         loss: Any = (each * weights[:, 1:].flatten()).sum() / weights[:, 1:].sum()
@@ -179,8 +198,6 @@ def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniat
 
 
 def test_the_recipe_says_how_the_checked_in_base_was_made() -> None:
-    from schema import sha256
-
     recipe = json.loads((BASE / "recipe.json").read_text())
     assert recipe["model_sha256"] == sha256((BASE / "model.safetensors").read_bytes())
     assert recipe["command"].startswith("python make_base.py")

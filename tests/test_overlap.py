@@ -97,6 +97,8 @@ def test_as_many_documents_are_read_as_the_base_has_read(tmp_path: Path) -> None
     missing = "recipe.json: documents, flags.seed, corpus_sha256: missing"
     for recipe, code, words in (
         (sound, 0, '"documents": 7'),
+        (sound, 0, '"documents_read_before": 0'),
+        ({**sound, "began_on": {"documents": 2, "began_on": {"documents": 3}}}, 0, '"documents_read_before": 5'),
         ({"documents": 7}, 2, missing),
         ([], 2, missing),
         ({**sound, "corpus_sha256": corpus.digest(4)}, 2, "corpus_sha256: the base read another corpus"),

@@ -6,7 +6,7 @@ import pytest
 from hand_scenarios import hand
 
 import templates
-from reference import harmless_attempts, one_at_a_time, parts_of
+from reference import harmless_attempts, noted, one_at_a_time, parts_of
 from schema import HOME, Fixture
 from taxonomy import ARCHETYPES
 from templates.world import Names
@@ -68,7 +68,7 @@ def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str)
         (
             "topics",
             ["duty names", "duty on moon", "duty on reef"],
-            ["duty names", *(f"duty on $(duty names | awk '{{print ${n}}}')" for n in (1, 2, 3))],
+            ["duty names", *(f"duty names | xargs -n 1 duty on | sed -n {n}p" for n in (1, 2, 3))],
         ),
     ],
 )  # fmt: skip
@@ -78,3 +78,17 @@ def test_directives_are_asked_one_at_a_time_until_there_are_no_more(
     provider = hand().provider.model_copy(update={"directive_commands": calls})
     changed = {"provider_kind": kind, "provider": provider, "directives": ["x", "y"]}
     assert one_at_a_time(hand().model_copy(update=changed)) == asked
+
+
+@pytest.mark.parametrize(
+    ("command", "typed"),
+    [
+        ("sort a | head -n 3 > b", "sort a | head -n 3 > b || failed=1"),
+        ("cd moon && rm a", "cd moon && rm a || failed=1"),
+        ("cat > a <<EOF\nx\nEOF", "cat > a <<EOF\nx\nEOF"),
+        ("echo '# x' >> a", "echo '# x' >> a"),
+        ("sleep 1 &", "sleep 1 &"),
+    ],
+)
+def test_the_shell_notes_what_fails_where_more_may_follow_on_the_line(command: str, typed: str) -> None:
+    assert noted(command) == typed

@@ -153,6 +153,12 @@ def test_it_acts_on_nothing_that_it_has_not_seen(played: list[tuple[Scenario, Tr
     assert len(in_time) > len(played)
 
 
+def test_the_last_word_follows_from_what_the_shell_has_noted(played: list[tuple[Scenario, Trajectory]]) -> None:
+    noted = {"exit": "", "panic": "failed='1'\n"}
+    for scenario, trajectory in played:
+        assert trajectory.steps[-1].output == noted[scenario.terminal], scenario.id
+
+
 def test_a_panic_names_what_is_missing_with_words_from_the_screen(played: list[tuple[Scenario, Trajectory]]) -> None:
     for scenario, trajectory in played:
         if scenario.terminal == "panic":

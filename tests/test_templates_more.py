@@ -20,15 +20,21 @@ from templates import (
     counting,
     links,
     permissions,
+    prefixes,
     ranking,
+    relinking,
     renames,
     squeeze,
     sums,
     trimming,
+    unpacking,
 )
 from templates.world import Names, Shape, Unit, checker_for, masked, quote
 
-FAMILIES = (counting, ranking, sums, permissions, links, archives, squeeze, configuration, trimming, renames)
+FAMILIES = (
+    counting, ranking, sums, permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming,
+    renames, prefixes,
+)  # fmt: skip
 WORK = {archetype: shapes for family in FAMILIES for archetype, shapes in family.SHAPES.items()}
 BLOCKED = blocked.SHAPES
 SHAPES: list[tuple[str, Shape]] = [
