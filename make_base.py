@@ -70,7 +70,7 @@ EVAL_SEED = 1_000_003  # corpus seed of the report's held-out documents
 def main(
     *,
     out: Path,
-    base: Path | None,
+    base: str | None,
     tokens: int,
     max_seconds: float | None,
     seed: int,
@@ -85,14 +85,15 @@ def main(
     redo: bool,
 ) -> int:
     """Train, evaluate and write the base."""
-    if base and not (base / "recipe.json").is_file():
-        raise BadInputError(f"{base}: holds no recipe.json; --base is a directory that make_base.py wrote")
+    before = Path(base) if base else None
+    if before and not (before / "recipe.json").is_file():
+        raise BadInputError(f"{before}: holds no recipe.json; --base is a directory that make_base.py wrote")
     flags = {
         "tokens": tokens, "max_seconds": max_seconds, "seed": seed, "vocab_size": vocab_size, "hidden": hidden,
         "layers": layers, "batch_tokens": batch_tokens, "processes": processes, "lr": lr,
         "eval_documents": eval_documents,
     }  # fmt: skip
-    manifest = stage.begin(out, stage="make_base", flags=flags, inputs=[base] if base else [], redo=redo)
+    manifest = stage.begin(out, stage="make_base", flags=flags, inputs=[before] if before else [], redo=redo)
     recipe_path = out / "recipe.json"
     if recipe_path.exists():
         stage.finish(out, manifest, ids=[], counts={"tokens": json.loads(recipe_path.read_text())["tokens"]})
@@ -100,10 +101,10 @@ def main(
         return stage.DONE
 
     if not (out / "tokenizer.json").exists():
-        tokenizer = tokenizer_of(base) if base else make_tokenizer(seed, vocab_size)
+        tokenizer = tokenizer_of(before) if before else make_tokenizer(seed, vocab_size)
         tokenizer.save_pretrained(out)
     corpus_sha256 = corpus.digest(seed)
-    run = Run(out, base, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
+    run = Run(out, before, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
     with peers(run) as meeting:
         model, tokenizer, seen = train(run, 0, meeting)
     model.half().save_pretrained(out)
@@ -117,7 +118,7 @@ def main(
         "model_sha256": sha256((out / "model.safetensors").read_bytes()),
         "exact_commands": exact,
         **seen,
-        **({"began_on": read_json(base / "recipe.json")} if base else {}),
+        **({"began_on": read_json(before / "recipe.json")} if before else {}),
     }
     write_json(recipe_path, recipe)
     (out / ".checkpoint.pt").unlink(missing_ok=True)
@@ -539,7 +540,7 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory of the base")
     parser.add_argument(
-        "--base", type=Path, help="go on from this base, in its shape and with its tokenizer (default: from nothing)"
+        "--base", help="directory of a base to go on from, in its shape and with its tokenizer (default: from nothing)"
     )
     parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the run (default %(default)s tokens)")
     parser.add_argument("--max-seconds", type=float, help="end the schedule by then, if --tokens does not before")
