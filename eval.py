@@ -129,7 +129,7 @@ def main(
         "base": base,
         "adapter": str(adapter) if adapter is not None else None,
         "scenarios": str(scenarios),
-        "split_by": split_kind(scenarios),
+        "split_by": stage.split_kind(scenarios),
         "seed": seed,
         **summarise(episodes, chosen, seed=seed),
         **({"transcripts": transcripts} if transcripts else {}),
@@ -169,7 +169,7 @@ def refuse_contamination(adapter: Path | None, directory: Path, records: Sequenc
     trained = read_json(adapter / "sekft.json").get("trained_on", [])
     ids, hashes = {row["scenario_id"] for row in trained}, {row["content_hash"] for row in trained}
     archetypes = {row["archetype"] for row in trained}
-    by_archetype = split_kind(directory) == "archetype"
+    by_archetype = stage.split_kind(directory) == "archetype"
     for record in records:
         if record.id in ids or record.content_hash in hashes:
             raise BadInputError(
@@ -180,12 +180,6 @@ def refuse_contamination(adapter: Path | None, directory: Path, records: Sequenc
                 f"{directory / record.id}.json: split by archetype, but {adapter} was trained on {record.task!r}; "
                 f"evaluate held-out archetypes"
             )
-
-
-def split_kind(directory: Path) -> str | None:
-    """How a scenario directory was split (`archetype` or `scenario`), None where it is not a split."""
-    path = directory / "manifest.json"
-    return read_json(path).get("flags", {}).get("by") if path.exists() else None
 
 
 def draw(records: Sequence[Scenario], n: int | None, seed: int) -> list[Scenario]:

@@ -1,16 +1,18 @@
 """Say how much of held-out scenarios stands in what a base and its adapter have read.
 
     python overlap.py --holdout split/holdout --data trajectories --base base --out eval/run/overlap.json
+    python overlap.py --holdout split/holdout --data trajectories --base base --unread unread/holdout
 
 Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory),
         <base>/recipe.json (make_base.py), which says how many documents the base has read; they are written again as
         it goes (a minute for 50,000)
-Writes  --out, where report.py puts it beside that run's rates
+Writes  --out, where report.py puts it beside that run's rates; --unread: the held-out scenarios without those that
+        have a directive which was read, to be played in their stead
 Needs   nothing
 
 Names, paths and numbers are masked first, since fresh ones hide a sentence that was copied. What is counted is runs of
 13 words (GPT-3, Brown et al. 2020, appendix C), a shorter text as a whole; a run that masking leaves fewer than four
-words of is not counted. Directives of held-out archetypes should share nothing with either (--refuse sees to it);
+words of is not counted. Directives of held-out archetypes should share nothing with either (--unread sees to it);
 announcements and providers share their words with trajectories (that is the routine) and nothing with the corpus;
 commands are the shell's.
 """
@@ -24,7 +26,15 @@ from typing import Any
 
 import corpus
 import stage
-from schema import BadInputError, Scenario, read_json, read_scenarios, read_trajectories, write_json
+from schema import (
+    BadInputError,
+    Scenario,
+    read_json,
+    read_scenarios,
+    read_trajectories,
+    write_json,
+    write_record,
+)
 from templates.words import WORDS
 from templates.world import masked
 
@@ -43,11 +53,13 @@ def main(
     base: str,
     documents: int | None,
     out: Path | None,
-    refuse: bool,
+    unread: Path | None,
     partial: bool,
+    redo: bool,
 ) -> int:
-    """Count, print a table, and report as one JSON line; 2 where directives were read and that is refused."""
-    wanted = runs_of_scenarios(read_scenarios(holdout, partial=partial))
+    """Count, print a table, report as one JSON line, and write the scenarios whose directives were not read."""
+    records = read_scenarios(holdout, partial=partial)
+    wanted = runs_of_scenarios(records)
     read, seed, before = corpus_of(Path(base))
     documents = read if documents is None else documents
     sources: dict[str, Iterable[str]] = {
@@ -56,7 +68,8 @@ def main(
     if data:
         rows = read_trajectories(data, partial=partial, scenarios=scenarios)
         sources["data"] = (turn.content for row in rows if row.kept for turn in row.messages)
-    report = {name: shared(wanted, texts) for name, texts in sources.items()}
+    found = {name: found_in(wanted, texts) for name, texts in sources.items()}
+    report = {name: shared(wanted, runs) for name, runs in found.items()}
     print(f"{'read by':10s}{'part':16s}{'runs':>8s}{'shared':>8s}", file=sys.stderr)
     for name, parts in report.items():
         for part, row in parts.items():
@@ -65,10 +78,8 @@ def main(
     figures |= {"documents_read_by_base": read, "documents_read_before": before}
     if before:
         print(f"{base} began on another base, whose {before} documents are not among these", file=sys.stderr)
-    told = {name: parts["directives"]["examples"][0] for name, parts in report.items() if parts["directives"]["shared"]}
-    if refuse and told:
-        words = "; ".join(f"{name} has {text!r}" for name, text in told.items())
-        raise BadInputError(f"{holdout}: its directives have been read before: {words}; hold out what has not")
+    if unread:
+        figures["left_out"] = write_unread(unread, records, set().union(*found.values()), holdout=holdout, redo=redo)
     if out:
         write_json(out, figures)
     stage.report(figures)
@@ -125,15 +136,19 @@ def needles(text: str) -> set[tuple[str, ...]]:
     return {run for run in runs if len([word for word in run if word not in ("n", "0")]) >= LEAST_WORDS}
 
 
-def shared(wanted: Runs, texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """For each part: how many runs it has, how many of them stand in `texts`, and some of those."""
+def found_in(wanted: Runs, texts: Iterable[str]) -> set[tuple[str, ...]]:
+    """Which of the wanted runs stand in `texts`."""
     missing = set().union(*wanted.values())
     lengths, all_of_them = sorted({len(run) for run in missing}), set(missing)
     for text in texts:
         words = words_of(text)
         for length in lengths:
             missing.difference_update(tuple(words[at : at + length]) for at in range(len(words) - length + 1))
-    found = all_of_them - missing
+    return all_of_them - missing
+
+
+def shared(wanted: Runs, found: set[tuple[str, ...]]) -> dict[str, dict[str, Any]]:
+    """For each part: how many runs it has, how many of them were found, and some of those."""
     return {
         part: {
             "runs": len(runs),
@@ -142,6 +157,23 @@ def shared(wanted: Runs, texts: Iterable[str]) -> dict[str, dict[str, Any]]:
         }
         for part, runs in wanted.items()
     }
+
+
+def write_unread(
+    out: Path, records: list[Scenario], found: set[tuple[str, ...]], *, holdout: Path, redo: bool
+) -> list[str]:
+    """Write the records none of whose directives has a run in `found`; ids of the others. Raises BadInputError."""
+    read = {record.id for record in records if any(needles(text) & found for text in record.directives)}
+    if len(read) == len(records):
+        raise BadInputError(f"{holdout}: each scenario has a directive that was read before; hold out others")
+    flags = {"by": stage.split_kind(holdout), "side": "holdout", "left_out": sorted(read)}
+    manifest = stage.begin(out, stage="overlap", flags=flags, inputs=[holdout], redo=redo)
+    unread = [record for record in records if record.id not in read]
+    for record in unread:
+        write_record(out, record)
+    stage.finish(out, manifest, ids=[record.id for record in unread], counts={"scenarios": len(unread)})
+    print(f"{out}: {len(unread)} scenarios; left out: {', '.join(sorted(read)) or 'none'}", file=sys.stderr)
+    return sorted(read)
 
 
 def parser() -> ArgumentParser:
@@ -153,8 +185,9 @@ def parser() -> ArgumentParser:
     parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
     parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
     parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")
-    parser.add_argument("--refuse", action="store_true", help="exit 2 where a directive has been read before")
+    parser.add_argument("--unread", type=Path, help="directory for the scenarios without a directive that was read")
     parser.add_argument("--partial", action="store_true", help="take unfinished input directories")
+    parser.add_argument("--redo", action="store_true", help="start over with --unread instead of comparing")
     return parser
 
 

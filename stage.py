@@ -65,6 +65,12 @@ def hash_directory(directory: Path) -> str:
     return sha256("\n".join(rows).encode())
 
 
+def split_kind(directory: Path) -> str | None:
+    """How a scenario directory was split (`archetype` or `scenario`), None where it is not a split."""
+    path = directory / "manifest.json"
+    return read_json(path).get("flags", {}).get("by") if path.exists() else None
+
+
 def begin(
     out: Path,
     *,

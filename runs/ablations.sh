@@ -43,7 +43,7 @@ for name in "$@"; do
   step python sft.py --data "$data" --scenarios "$PROOF/part-33/holdout" --base base \
     --holdout "$PROOF/archetypes/holdout" --out "$here/adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 \
     --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 ${changed[$name]}
-  step python eval.py --base base --adapter "$here/adapter" --scenarios "$PROOF/archetypes/holdout" --seed 1 \
+  step python eval.py --base base --adapter "$here/adapter" --scenarios "$PROOF/unread/holdout" --seed 1 \
     --n "${EPISODES:-100}" --max-steps 24 --max-new-tokens 80 --out "$here/eval"
   runs+=("$here/eval")
 done

@@ -14,8 +14,9 @@
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
 # a tenth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and
 # played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
-# held-out texts stands in all that the base and the adapter have read, and ends the run where a directive of a held-out
-# archetype does. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the curve.
+# held-out texts stands in all that the base and the adapter have read; a scenario of a held-out archetype one of whose
+# directives does is not played. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the
+# curve.
 #
 # OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N from 96, to split):
 #     OUT=/tmp/proof FIGURES=/tmp/proof N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
@@ -32,6 +33,14 @@ train() {
   step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
     --out "$1" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 1 \
     --accum 1 --seed "$draw"
+}
+
+# Write to $2 what of the held-out set $1 stands in what base and adapter have read, with what else is said.
+read_before() {
+  local side=$1 out=$2
+  shift 2
+  step python overlap.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
+    --scenarios "$here/scenarios/train" --base base --out "$out" "$@"
 }
 
 # Play the adapter $1 in the scenarios of $2, with what else is said.
@@ -53,27 +62,26 @@ step python rollout.py --operator reference --scenarios "$OUT/scenarios" --sampl
 
 [ $# -gt 0 ] || set -- 1 2 3
 runs=()
-declare -A refuse=([archetypes]=--refuse)
 for draw in "$@"; do
   here=$OUT/draw-$draw
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
   step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.1 --seed "$draw" \
     --out "$here/scenarios"
   train "$here/adapter" "$here/scenarios/train"
-  for side in archetypes scenarios; do
-    run=$here/eval-$side
-    evaluate "$here/adapter" "$here/$side/holdout" "$run" --compare-base --clean-up
-    [ "$run/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
-      step python overlap.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
-        --scenarios "$here/scenarios/train" --base base --out "$run/overlap.json" ${refuse[$side]-}
-  done
+  [ "$here/unread/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
+    read_before archetypes "$here/unread/overlap.json" --unread "$here/unread/holdout"
+  evaluate "$here/adapter" "$here/unread/holdout" "$here/eval-archetypes" --compare-base --clean-up
+  cp "$here/unread/overlap.json" "$here/eval-archetypes"
+  evaluate "$here/adapter" "$here/scenarios/holdout" "$here/eval-scenarios" --compare-base --clean-up
+  [ "$here/eval-scenarios/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
+    read_before scenarios "$here/eval-scenarios/overlap.json"
   [ "$draw" = 1 ] || continue
   for percent in 10 33; do  # this many of the scenarios, drawn from each archetype alike
     part=$here/part-$percent
     step python split.py --scenarios "$here/scenarios/train" --by scenario --fraction "0.$percent" --seed "$draw" \
       --out "$part"
     train "$here/adapter-$percent" "$part/holdout"
-    evaluate "$here/adapter-$percent" "$here/archetypes/holdout" "$here/eval-$percent"
+    evaluate "$here/adapter-$percent" "$here/unread/holdout" "$here/eval-$percent"
   done
 done
 step python report.py --runs "${runs[@]}" --table "$FIGURES/rates.md" --picture "$FIGURES/curve.svg" \

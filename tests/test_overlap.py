@@ -10,9 +10,10 @@ import pytest
 import tiny
 
 import corpus
+import stage
 import templates
-from overlap import needles, runs_of_scenarios, shared
-from schema import BadInputError, Message, Scenario, write_record
+from overlap import found_in, needles, runs_of_scenarios
+from schema import BadInputError, Message, Scenario, read_scenarios, write_json, write_record
 from taxonomy import Combination
 
 ROOT = Path(__file__).parent.parent
@@ -27,9 +28,9 @@ def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
     again = "Save the rows of fox.csv whose column 2 is less than 5 as maple/lime.csv, sorted by the first column."
     runs = {"directives": needles(asked)}
     assert len(needles(asked)) > 1
-    assert shared(runs, [f"#1 {again}"])["directives"]["shared"] == len(needles(asked))
-    assert shared(runs, [again.replace("sorted", "ordered")])["directives"]["shared"] == 2
-    assert shared(runs, ["Sort the rows of fox.csv."])["directives"]["shared"] == 0
+    assert found_in(runs, [f"#1 {again}"]) == needles(asked)
+    assert len(found_in(runs, [again.replace("sorted", "ordered")])) == 2
+    assert found_in(runs, ["Sort the rows of fox.csv."]) == set()
 
 
 def test_a_short_text_counts_as_a_whole_and_bare_names_do_not() -> None:
@@ -75,18 +76,33 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
     holdout, base = tmp_path / "holdout", str(ROOT / "base")
-    count = functools.partial(main, holdout=holdout, scenarios=None, base=base, documents=0, out=out, partial=False)
-    count(data=tmp_path / "data", refuse=False)
+    count = functools.partial(
+        main, holdout=holdout, scenarios=None, base=base, documents=0, out=out, partial=False, redo=False
+    )
+    count(data=tmp_path / "data", unread=None)
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
     found = figures["shared"]["data"]["directives"]
     assert found["shared"] == found["runs"] == len(runs_of_scenarios([held])["directives"])
-    with pytest.raises(BadInputError, match=r"have been read before: data has '"):
-        count(data=tmp_path / "data", refuse=True)
     write_record(tmp_path / "others", scenario("b", task="sum_column"))
     with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
-        count(data=tmp_path / "data", scenarios=tmp_path / "others", refuse=True)
-    count(data=None, refuse=True)
+        count(data=tmp_path / "data", scenarios=tmp_path / "others", unread=None)
+    unread = tmp_path / "unread"
+    with pytest.raises(BadInputError, match="each scenario has a directive that was read before"):
+        count(data=tmp_path / "data", unread=unread)
+    assert not unread.exists()
+    other = scenario("b", task="sum_column")
+    write_record(holdout, other)
+    write_json(holdout / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
+    capsys.readouterr()
+    for _ in range(2):  # a rerun finds what it wrote
+        count(data=tmp_path / "data", unread=unread)
+        assert json.loads(capsys.readouterr().out)["left_out"] == [held.id]
+        assert [record.id for record in read_scenarios(unread)] == [other.id]
+        assert stage.split_kind(unread) == "archetype"
+    with pytest.raises(BadInputError, match="differs from the one begun there"):
+        count(data=None, unread=unread)
+    count(data=None, unread=None)
 
 
 def test_as_many_documents_are_read_as_the_base_has_read(tmp_path: Path) -> None:
