@@ -230,7 +230,7 @@ def flags(**changes: Any) -> dict[str, Any]:
 
 def test_the_shape_of_mistral_7b_gives_its_known_sizes(mistral: Shape) -> None:
     assert mistral.parameters == 7_241_732_096
-    assert mistral.trainable(16, sft.ATTENTION) == 13_631_488
+    assert mistral.trainable(16, "q_proj,k_proj,v_proj,o_proj") == 13_631_488
     assert mistral.trainable(16, "all-linear") == 41_943_040
     half = preflight.memory(mistral, [4096], [700], flags(), half=True)
     assert half["weights"] == 2 * mistral.parameters

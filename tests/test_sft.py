@@ -313,7 +313,7 @@ def test_only_fp32_adapter_weights_train_under_any_dtype(base: Path) -> None:
 
     for dtype in ("fp16", "bf16", "fp32"):
         loaded, _ = load_model(base, dtype=dtype)
-        adapted = training.add_lora(loaded, {"lora_targets": sft.ATTENTION, "lora_r": 4, "lora_alpha": 8})
+        adapted = training.add_lora(loaded, {"lora_targets": "q_proj,v_proj", "lora_r": 4, "lora_alpha": 8})
         trainable = {name: p.dtype for name, p in adapted.named_parameters() if p.requires_grad}
         assert trainable
         assert all("lora_" in name and kind == torch.float32 for name, kind in trainable.items())
