@@ -336,16 +336,20 @@ def test_a_grad_scaler_steps_these_weights_and_refuses_half_ones() -> None:
                 scaler.unscale_(optimizer)
 
 
-def test_rank_16_on_the_attention_of_mistral_7b_is_13631488_parameters() -> None:
+@pytest.mark.parametrize(
+    ("targets", "parameters"),
+    [([], 41_943_040), (["--lora-targets", "q_proj,k_proj,v_proj,o_proj"], 13_631_488)],
+)
+def test_rank_16_on_mistral_7b_has_its_known_parameters(targets: list[str], parameters: int) -> None:
     import torch
     from transformers import MistralConfig, MistralForCausalLM
 
     with torch.device("meta"):
         bare = MistralForCausalLM(MistralConfig())
-    defaults = sft.parser().parse_args(["--data", "x", "--base", "y"])
+    flags = sft.parser().parse_args(["--data", "x", "--base", "y", *targets])
     bare.requires_grad_(False)
-    adapted = training.add_lora(bare, vars(defaults))
-    assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == 13_631_488
+    adapted = training.add_lora(bare, vars(flags))
+    assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == parameters
 
 
 @pytest.mark.parametrize("flags", [["--dtype", "fp16"], ["--dtype", "bf16"], ["--load-4bit", "--dtype", "fp32"]])
