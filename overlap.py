@@ -26,15 +26,7 @@ from typing import Any
 
 import corpus
 import stage
-from schema import (
-    BadInputError,
-    Scenario,
-    read_json,
-    read_scenarios,
-    read_trajectories,
-    write_json,
-    write_record,
-)
+from schema import BadInputError, Scenario, read_json, read_scenarios, read_trajectories, write_json, write_record
 from templates.words import WORDS
 from templates.world import masked
 
@@ -166,7 +158,7 @@ def write_unread(
     read = {record.id for record in records if any(needles(text) & found for text in record.directives)}
     if len(read) == len(records):
         raise BadInputError(f"{holdout}: each scenario has a directive that was read before; hold out others")
-    flags = {"by": stage.split_kind(holdout), "side": "holdout", "left_out": sorted(read)}
+    flags = {"by": stage.split_kind(holdout), "left_out": sorted(read)}
     manifest = stage.begin(out, stage="overlap", flags=flags, inputs=[holdout], redo=redo)
     unread = [record for record in records if record.id not in read]
     for record in unread:

@@ -342,7 +342,7 @@ def parser() -> argparse.ArgumentParser:
     add("--render", choices=("markers", "chat"), default="markers", help="wire format (default markers)")
     add("--lora-r", type=int, default=16, help="adapter rank (default 16)")
     add("--lora-alpha", type=int, default=32, help="adapter scale times rank (default 32)")
-    add("--lora-targets", default="all-linear", help="linear layers, q_proj,v_proj say (default all-linear)")
+    add("--lora-targets", default="all-linear", help="comma-separated linear layers (default all-linear)")
     add("--lr", type=float, default=2e-4, help="peak learning rate, linear decay after a warm-up (default 2e-4)")
     add("--epochs", type=int, default=None, help=f"passes (default {EPOCHS}; --overfit: at most {OVERFIT_EPOCHS})")
     add("--batch", type=int, default=1, help="rows per micro-batch (default 1, which never pads)")
