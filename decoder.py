@@ -26,6 +26,7 @@ PACKED = "sekft_packed"  # the name of `attend` among transformers' attention fu
 IDLE_SECONDS = 2.0  # without a turn for so long, the decoding thread ends; the next turn starts another
 SPARE_TOKENS = 256  # room for new keys and values, at least
 SAMPLED = 64  # entries of a parameter by which a write to it is told
+SMALL_PARAMETERS = 32_000_000  # a model on the CPU that one core decodes as fast as several
 LEVEL = 1e-4  # two greedy transcripts may part where the two best logits are no further apart
 
 
@@ -131,13 +132,25 @@ class Decoder:
             self._begun.append(turn)
             if self._thread is None:
                 # One thread for every forward pass: torch keeps a pool of workers for each thread that computes.
-                self._thread = threading.Thread(target=self._run, daemon=True, name="decoder")
+                self._thread = threading.Thread(target=self._decode, daemon=True, name="decoder")
                 self._thread.start()
             self._wake.notify()
         turn.over.wait()
         if turn.error is not None:
             raise turn.error
         return turn
+
+    def _decode(self) -> None:
+        """Step until there is nothing left to do, a small model on one core: the sandboxes need the others."""
+        import torch
+
+        threads = torch.get_num_threads()
+        if self.model.device.type == "cpu" and self.model.num_parameters() < SMALL_PARAMETERS:
+            torch.set_num_threads(1)
+        try:
+            self._run()
+        finally:
+            torch.set_num_threads(threads)  # of this thread, and of those to come
 
     def _run(self) -> None:
         """Step while there are turns; end after a while without one."""
@@ -234,11 +247,19 @@ def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     outputs, start = [], 0
+    heads, groups, width = query.shape[1], key.shape[1], query.shape[3]
     for context, count in options.pop("packed"):
         span = slice(start, start + count)
         keys, values = context.extend(module.layer_idx, key[:, :, span], value[:, :, span])
         mask = visible(count, keys.shape[2], options.get("sliding_window"), keys.device)
-        outputs.append(sdpa_attention_forward(module, query[:, :, span], keys, values, mask, **options)[0])
+        if count == 1 and mask is None:  # the heads of a group as that many queries: its keys are read once
+            grouped = query[:, :, span].reshape(1, groups, heads // groups, width)
+            found = torch.nn.functional.scaled_dot_product_attention(
+                grouped, keys, values, scale=options.get("scaling")
+            )
+            outputs.append(found.reshape(1, 1, heads, width))
+        else:
+            outputs.append(sdpa_attention_forward(module, query[:, :, span], keys, values, mask, **options)[0])
         start += count
     return torch.cat(outputs, dim=1), None  # (1, T, H, D)
 

@@ -1,6 +1,7 @@
 """What is decoded does not depend on the cache, on who else is decoded, or on weights that are gone."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import tiny
 
+import decoder
 from decoder import (
     LEVEL,
     Context,
@@ -288,6 +290,36 @@ def test_what_the_model_raises_reaches_everyone_who_waits_and_the_next_turn_is_p
     assert len(failed) in (1, 2)  # one where the other had not begun
     assert not any(thread.is_alive() for thread in threads)
     assert len(play(decoder, numbers(5, 0), 3).token_ids) == 3
+
+
+@pytest.mark.parametrize(("small", "threads"), [(decoder.SMALL_PARAMETERS, 1), (1, 3)])
+def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_alone(
+    base: Path, monkeypatch: pytest.MonkeyPatch, small: int, threads: int
+) -> None:
+    import torch
+
+    monkeypatch.setattr(decoder, "SMALL_PARAMETERS", small)
+    monkeypatch.setattr(decoder, "IDLE_SECONDS", 0.05)
+    before, seen = torch.get_num_threads(), []
+    torch.set_num_threads(3)
+    try:
+        own = Decoder(load_model(base, device="cpu")[0])
+
+        def ended(_: list[int]) -> bool:
+            seen.append(torch.get_num_threads())
+            return False
+
+        own.play(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
+        while own._thread is not None:
+            time.sleep(0.01)
+        here = torch.get_num_threads()
+        later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+        later.start()
+        later.join()
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [threads] * 3 + [3]
+    assert here == 3
 
 
 def test_turns_end_where_they_should(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
