@@ -13,7 +13,7 @@ cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens,
 concurrency  eight sessions of 4 turns, one after the other and all at once
 swap         the second adapter on a held base (models.load_model, checks included), against a fresh process that loads
              base and adapter
-eval         real episodes of base/ in real containers, --workers 1 against --workers 8
+eval         four times as many real episodes of base/ in real containers, --workers 1 against --workers 8
 
 The bases of the first three have random weights of a real shape; what a session's outputs say is drawn once, so that
 the transcripts of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4
@@ -267,12 +267,12 @@ def concurrency(
 
 
 def at_once(spent: dict[int, list[Spent]], episodes: int) -> Table:
-    """What the rounds took with one worker and with as many as episodes."""
+    """What the rounds of so many episodes took, by how many of them were played at once: one and more."""
     table: Table = {
         f"{workers} at once": {**costs(rows), "episodes_per_hour": middle([3600 * episodes / one.wall for one in rows])}
         for workers, rows in spent.items()
     }
-    table["times_as_many_episodes"] = ratio([one.wall for one in spent[1]], [one.wall for one in spent[episodes]])
+    table["times_as_many_episodes"] = ratio(*([one.wall for one in spent[count]] for count in (1, max(spent))))
     return table
 
 
@@ -356,7 +356,10 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
 
 
 def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
-    """Episodes of base/ in real containers, as eval.py plays them, with one worker and with as many as episodes."""
+    """Episodes of base/ in real containers, as eval.py plays them: four times `episodes`, one and `episodes` at once.
+
+    More than are played at once, as in any eval: a single wave would say as much of how it begins and ends.
+    """
     import dashdocker
     import templates
     from operators import LocalOperator
@@ -369,7 +372,7 @@ def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
     except BadInputError as error:
         return {"failed": str(error)}
     combinations = [Combination(task, "flags", "motd", "help", "easy") for task in ("make_links", "copy_files")]
-    scenarios = [templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(episodes)]
+    scenarios = [templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(4 * episodes)]
     model, tokenizer = models.load_model(ROOT / "base", dtype="fp32")
     renderer, decoder = Renderer.for_base(tokenizer), Decoder(model)
     limits: dict[str, Any] = {"seed": 0, "max_steps": steps, "timeout_seconds": 30.0}
@@ -391,7 +394,7 @@ def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
         pairs += [
             [(one.token_ids or [], one.assistant_mask or []) for one in pair] for pair in zip(*found, strict=True)
         ]
-    return at_once(spent, episodes) | {"transcripts": transcripts(model, pairs)}
+    return at_once(spent, len(scenarios)) | {"transcripts": transcripts(model, pairs)}
 
 
 def middle(values: Sequence[float]) -> float:

@@ -146,11 +146,11 @@ def test_real_episodes_are_played_alone_and_at_once(tmp_path: Path) -> None:
     for way in ("1 at once", "2 at once"):
         assert set(table[way]) == COSTS | {"episodes_per_hour"}
     records = [json.loads(path.read_text()) for path in tmp_path.glob("0-[12]/*.json")]
-    assert len(records) == 4
+    assert len(records) == 2 * 8
     assert all(sum(record["assistant_mask"]) > 0 for record in records)
     counts = table["transcripts"]
     assert counts["differ"] == 0
-    assert counts["same"] + counts["parted_level"] + counts.get("parted_in_output", 0) == 2
+    assert counts["same"] + counts["parted_level"] + counts.get("parted_in_output", 0) == 8
 
 
 def test_a_real_episode_that_goes_another_way_is_counted_as_different(base: Path) -> None:
