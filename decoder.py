@@ -26,7 +26,7 @@ PACKED = "sekft_packed"  # the name of `attend` among transformers' attention fu
 IDLE_SECONDS = 2.0  # without a turn for so long, the decoding thread ends; the next turn starts another
 SPARE_TOKENS = 256  # room for new keys and values, at least
 SAMPLED = 64  # entries of a parameter by which a write to it is told
-SMALL_PARAMETERS = 32_000_000  # a model on the CPU that one core decodes as fast as several
+SMALL_PARAMETERS = 8_000_000  # a model on the CPU that one core decodes as fast as several, beside sandboxes
 LEVEL = 1e-4  # two greedy transcripts may part where the two best logits are no further apart
 
 
