@@ -169,7 +169,7 @@ def test_more_workers_and_three_goes_give_the_very_same_records(three: Path, tmp
 @pytest.mark.docker
 def test_after_kill_9_a_rerun_loses_and_doubles_nothing_and_leaves_no_container(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
-    process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "2")
+    process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "1")  # two more to write when the first one is
     wait_for(out, "*-*.json", process)
     process.kill()
     process.communicate()
@@ -184,7 +184,7 @@ def test_after_kill_9_a_rerun_loses_and_doubles_nothing_and_leaves_no_container(
 @pytest.mark.docker
 def test_an_interrupt_exits_130_and_leaves_no_container(tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
-    process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "2")
+    process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "1")
     wait_for(out, "*-*.json", process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
