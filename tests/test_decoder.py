@@ -1,7 +1,6 @@
 """What is decoded does not depend on the cache, on who else is decoded, or on weights that are gone."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -310,8 +309,8 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
             return False
 
         own.play(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
-        while own._thread is not None:
-            time.sleep(0.01)
+        if (thread := own._thread) is not None:
+            thread.join()
         here = torch.get_num_threads()
         later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
         later.start()
