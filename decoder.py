@@ -112,6 +112,8 @@ class Decoder:
     """
 
     def __init__(self, model: Any, *, use_cache: bool = True) -> None:
+        import torch
+
         self.model = model
         self.use_cache = use_cache and packable(model)
         if use_cache and not self.use_cache:
@@ -121,6 +123,7 @@ class Decoder:
         self._begun: list[Turn] = []
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._threads: int = torch.get_num_threads()  # of whoever makes this: another decoder's may be set to one
 
     def play(self, turn: Turn) -> Turn:
         """Sample `turn` to its end, together with the turns of other threads. Raises what the model raised."""
@@ -144,13 +147,12 @@ class Decoder:
         """Step until there is nothing left to do, a small model on one core: the sandboxes need the others."""
         import torch
 
-        threads = torch.get_num_threads()
         if self.model.device.type == "cpu" and self.model.num_parameters() < SMALL_PARAMETERS:
             torch.set_num_threads(1)
         try:
             self._run()
         finally:
-            torch.set_num_threads(threads)  # of this thread, and of those to come
+            torch.set_num_threads(self._threads)  # for threads to come: they begin with what was set last
 
     def _run(self) -> None:
         """Step while there are turns; end after a while without one."""

@@ -298,26 +298,29 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
     import torch
 
     monkeypatch.setattr(decoder, "SMALL_PARAMETERS", small)
-    monkeypatch.setattr(decoder, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(decoder, "IDLE_SECONDS", 0.5)
     before, seen = torch.get_num_threads(), []
     torch.set_num_threads(3)
     try:
-        own = Decoder(load_model(base, device="cpu")[0])
+        model = load_model(base, device="cpu")[0]
 
         def ended(_: list[int]) -> bool:
             seen.append(torch.get_num_threads())
             return False
 
-        own.play(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
-        if (thread := own._thread) is not None:
-            thread.join()
+        both = [Decoder(model), Decoder(model)]  # the second begins while the first one's thread waits
+        for own in both:
+            own.play(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
+        for thread in [own._thread for own in both]:
+            if thread is not None:
+                thread.join()
         here = torch.get_num_threads()
         later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
         later.start()
         later.join()
     finally:
         torch.set_num_threads(before)
-    assert seen == [threads] * 3 + [3]
+    assert seen == [threads] * 6 + [3]
     assert here == 3
 
 
