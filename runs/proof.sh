@@ -12,7 +12,7 @@
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
-# a tenth of the scenarios of each archetype is held out too. One adapter per draw is trained on the rest and
+# a tenth of the scenarios of each archetype is held out too. Two adapters per draw are trained on the rest; their mean is
 # played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
 # held-out texts stands in all that the base and the adapter have read; a scenario of a held-out archetype one of whose
 # directives does is not played. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the
@@ -28,11 +28,14 @@ FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-# Train the adapter $1 on the sessions of the scenarios of $2.
+# Train two adapters on the sessions of the scenarios of $2, at two rates; $1 is their mean.
 train() {
-  step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
-    --out "$1" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 1 \
-    --accum 1 --seed "$draw"
+  for rate in 1e-3 6e-4; do
+    step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
+      --out "$1-$rate" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr "$rate" --epochs "${EPOCHS:-2}" \
+      --batch 1 --accum 1 --seed "$draw"
+  done
+  step python average.py --base base --adapters "$1-1e-3" "$1-6e-4" --out "$1"
 }
 
 # Write to $2 what of the held-out set $1 stands in what base and adapter have read, with what else is said.

@@ -1,0 +1,147 @@
+"""Average adapters that began at the same weights into one adapter.
+
+    python sft.py --data trajectories --base base --out ckpt-a --lr 1e-3 --seed 1
+    python sft.py --data trajectories --base base --out ckpt-b --lr 6e-4 --seed 1
+    python average.py --base base --adapters ckpt-a ckpt-b --out ckpt-mean
+
+Reads   the base, each adapter directory as sft.py (or this) finished it
+Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, manifest.json, probe.safetensors,
+        log_history.jsonl (the members' mean loss at each step)
+Needs   torch, transformers, peft
+
+A uniform soup (Wortsman et al. 2022, arXiv:2203.05482): the mean of each entry of lora_A and lora_B, as small and as
+fast as one member. On held-out archetypes it was at least as good as the better of its members each time that it was
+tried (dev/LOG.md). That is a mean of adapters that began at the same random weights: base, --seed, rank, targets,
+render and dtype must be the same, --lr, --epochs or the sessions may differ. At the end a fresh process loads it and
+must get the logits that the mean has here. A rerun of a finished one does nothing.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import reload
+import stage
+from models import adapter_hash, fetch, load_model
+from schema import BadInputError, read_json, write_json
+
+SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit")
+
+
+def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
+    """Check, average, reload, report."""
+    about = check_members(base, adapters)
+    before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
+    flags = {"base_hash": about[0]["base_hash"], "adapters": [adapter_hash(adapter) for adapter in adapters]}
+    manifest = stage.begin(out, stage="average", flags=flags, redo=redo)
+    if before.get("finished"):
+        write_json(out / "manifest.json", before)
+        print(f"{out}: finished before, nothing to do", file=sys.stderr)
+        stage.report({"out": str(out), "base": base, **before["counts"]})
+        return stage.DONE
+    cosine = write_mean(base, adapters, about[0]["flags"], out)
+    write_identity(about, manifest, out)
+    counts = {
+        "adapters": len(adapters),
+        "least_cosine": cosine,
+        "logits_differ_by": reload.in_fresh_process(base, out),
+    }
+    stage.finish(out, manifest, ids=manifest["flags"]["adapters"], counts=counts)
+    stage.report({"out": str(out), "base": base, **counts})
+    return stage.DONE
+
+
+def check_members(base: str, adapters: Sequence[Path]) -> list[dict[str, Any]]:
+    """What sekft.json says of each adapter. Raises BadInputError where they cannot be averaged."""
+    if len(adapters) < 2:
+        raise BadInputError(f"--adapters names {len(adapters)}; name at least two")
+    about: list[dict[str, Any]] = []
+    for adapter in adapters:
+        fetch(base, adapter)
+        if not read_json(adapter / "manifest.json").get("finished"):
+            raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, it goes on")
+        about.append(read_json(adapter / "sekft.json"))
+        for name in SAME:
+            first, now = about[0]["flags"][name], about[-1]["flags"][name]
+            if first != now:
+                raise BadInputError(
+                    f"{adapter / 'sekft.json'}: flags.{name} is {now!r}, of {adapters[0]} {first!r}; average adapters "
+                    f"that began alike"
+                )
+    return about
+
+
+def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: Path) -> float:
+    """Write weights, configuration, render, log and probe; the least cosine of a tensor of the first and another's."""
+    import torch
+    from peft import set_peft_model_state_dict
+    from safetensors.torch import load_file, save_file
+
+    members = [load_file(adapter / "adapter_model.safetensors") for adapter in adapters]
+    for adapter, member in zip(adapters, members, strict=True):
+        if {name: part.shape for name, part in member.items()} != {n: part.shape for n, part in members[0].items()}:
+            raise BadInputError(f"{adapter}: its tensors are not those of {adapters[0]}; train both on the same base")
+    stacked = {name: torch.stack([member[name] for member in members]) for name in members[0]}
+    # In fp64 the order of the members makes no difference.
+    mean = {name: part.double().mean(0).to(part.dtype).contiguous() for name, part in stacked.items()}
+    cosines = [
+        torch.cosine_similarity(part[0].flatten().double(), other.flatten().double(), dim=0).item()
+        for part in stacked.values()
+        for other in part[1:]
+    ]
+    model, _ = load_model(base, adapters[0], dtype=flags["dtype"], load_4bit=flags["load_4bit"])
+    set_peft_model_state_dict(model, mean)
+    rows = [ids.tolist() for name, ids in sorted(load_file(adapters[0] / reload.PROBE).items()) if "token_ids" in name]
+    reload.write_probe(model, rows, out)
+    for name in ("adapter_config.json", "render.json"):
+        shutil.copy(adapters[0] / name, out / name)
+    losses: dict[int, list[float]] = {}
+    for adapter in adapters:
+        for line in (adapter / "log_history.jsonl").read_text().splitlines():
+            entry = json.loads(line)
+            losses.setdefault(entry["step"], []).append(entry["loss"])
+    means = [{"step": step, "loss": sum(found) / len(found)} for step, found in sorted(losses.items())]
+    (out / "log_history.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in means))
+    save_file(mean, out / "adapter_model.safetensors", metadata={"format": "pt"})
+    return min(cosines)
+
+
+def write_identity(about: Sequence[dict[str, Any]], manifest: dict[str, Any], out: Path) -> None:
+    """sekft.json: flags in which the members differ as lists, and all that any of them has seen."""
+    flags = {name: common([one["flags"].get(name) for one in about]) for name in about[0]["flags"]}
+    seen = {row["trajectory_id"]: row for one in about for row in one["trained_on"]}
+    write_json(
+        out / "sekft.json",
+        {
+            "base": about[0]["base"],
+            "base_hash": about[0]["base_hash"],
+            "flags": flags,
+            "git_commit": manifest["git_commit"],
+            "data_hash": common([one["data_hash"] for one in about]),
+            "averaged": manifest["flags"]["adapters"],
+            "trained_on": [row for _, row in sorted(seen.items())],
+        },
+    )
+
+
+def common(values: Sequence[Any]) -> Any:
+    """What all values are, or the list of them."""
+    return values[0] if all(value == values[0] for value in values) else list(values)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--base", required=True, help="the base that the adapters were trained on")
+    parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="adapter directories, two or more")
+    parser.add_argument("--out", type=Path, required=True, help="adapter directory to write")
+    parser.add_argument("--redo", action="store_true", help="start over, whatever is in --out")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())

@@ -1,0 +1,152 @@
+"""A mean of adapters is that of their weights, knows what any member has seen, and has members that began alike."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+import average
+import eval as evaluation
+import reload
+import report
+import sft
+import stage
+from models import load_model
+from schema import BadInputError, read_json, write_json, write_record
+
+WEIGHTS = "adapter_model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny base and three adapters: two rates on the same four sessions, and one on other sessions."""
+    place = tmp_path_factory.mktemp("average")
+    tiny.base(place / "base")
+    for index in range(4):
+        write_record(place / "data", tiny.trajectory(f"t{index}-s0", steps=2 + index % 3))
+        write_record(place / "more", tiny.trajectory(f"m{index}-s0", steps=2 + index % 3))
+    fit(place, "fast", "--lr", "5e-3")
+    fit(place, "slow", "--lr", "2e-3")
+    fit(place, "other", "--lr", "5e-3", data="more")
+    return place
+
+
+def run(script: Any, *flags: object) -> None:
+    with pytest.raises(SystemExit) as caught:
+        stage.run(script.main, script.parser(), [str(flag) for flag in flags])
+    assert caught.value.code == 0
+
+
+def fit(place: Path, out: str, *flags: str, data: str = "data") -> None:
+    given: list[object] = ["--data", place / data, "--base", place / "base", "--out", place / out, "--epochs", 4]
+    run(sft, *given, "--accum", 1, "--no-reload", *flags)
+
+
+def mean(place: Path, out: str, *members: str) -> Path:
+    run(average, "--base", place / "base", "--adapters", *[place / name for name in members], "--out", place / out)
+    return place / out
+
+
+def weights(adapter: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    found: dict[str, Any] = load_file(adapter / WEIGHTS)
+    return found
+
+
+def test_every_entry_is_the_mean_and_a_fresh_process_gets_its_logits(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = mean(place, "mean", "fast", "slow")
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["logits_differ_by"] == 0
+    fast, slow, both = (weights(adapter) for adapter in (place / "fast", place / "slow", out))
+    assert fast.keys() == both.keys()
+    assert any(not fast[name].equal(slow[name]) for name in fast)
+    for name in both:
+        assert both[name].equal((fast[name] + slow[name]) / 2), name
+    model, _ = load_model(place / "base", out)
+    assert reload.compare(model, out)[0] == 0
+    other, _ = load_model(place / "base", place / "fast")
+    assert reload.compare(other, out)[0] > 1e-3
+
+
+def test_the_order_of_the_members_makes_no_difference(place: Path) -> None:
+    one, other = mean(place, "one", "fast", "slow", "other"), mean(place, "two", "other", "fast", "slow")
+    assert (one / WEIGHTS).read_bytes() == (other / WEIGHTS).read_bytes()
+
+
+def test_a_rerun_does_nothing_and_other_members_are_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = mean(place, "again", "fast", "slow")
+    before = {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.iterdir() if "mani" not in str(path)
+    }
+    first = capsys.readouterr().out
+    mean(place, "again", "fast", "slow")
+    assert capsys.readouterr().out == first
+    assert {name: ((out / name).stat().st_mtime_ns, (out / name).read_bytes()) for name in before} == before
+    assert read_json(out / "manifest.json")["finished"]
+    with pytest.raises(BadInputError, match="--adapters was"):
+        average.main(base=str(place / "base"), adapters=[place / "fast", place / "other"], out=out, redo=False)
+
+
+def test_what_any_member_was_trained_on_is_not_evaluated(place: Path) -> None:
+    out = mean(place, "joined", "fast", "other")
+    about = read_json(out / "sekft.json")
+    assert {row["trajectory_id"] for row in about["trained_on"]} == {f"{k}{n}-s0" for k in "tm" for n in range(4)}
+    assert len(about["data_hash"]) == 2
+    for name in ("t0", "m0"):
+        with pytest.raises(BadInputError, match="was trained on this scenario"):
+            evaluation.refuse_contamination(out, place, [tiny.scenario(name)])
+    evaluation.refuse_contamination(out, place, [tiny.scenario("n0")])
+
+
+def test_a_mean_is_an_adapter_like_any_other(place: Path) -> None:
+    inner = mean(place, "inner", "fast", "slow")
+    outer = mean(place, "outer", "inner", "other")
+    three, two = weights(outer), weights(inner)
+    assert all(three[name].equal((two[name] + part) / 2) for name, part in weights(place / "other").items())
+    assert read_json(inner / "sekft.json")["flags"]["lr"] == [5e-3, 2e-3]
+    trained, log = report.trained({"adapter": str(outer)})
+    logs = [report.trained({"adapter": str(place / name)})[1] for name in ("fast", "slow", "other")]
+    assert trained == 8
+    assert log[-1]["loss"] == pytest.approx(logs[0][-1]["loss"] / 4 + logs[1][-1]["loss"] / 4 + logs[2][-1]["loss"] / 2)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--seed", "1"], "flags.seed is 1"),
+        (["--lora-r", "8"], "flags.lora_r is 8"),
+        (["--lora-targets", "q_proj"], "flags.lora_targets is 'q_proj'"),
+        (["--render", "chat"], "flags.render is 'chat'"),
+        (["--dtype", "bf16"], "flags.dtype is 'bf16'"),
+    ],
+)
+def test_adapters_that_did_not_begin_alike_are_refused(
+    place: Path, tmp_path: Path, flags: list[str], words: str
+) -> None:
+    name = flags[0].strip("-")
+    fit(place, name, "--lr", "5e-3", *flags)
+    with pytest.raises(BadInputError, match=words):
+        average.main(base=str(place / "base"), adapters=[place / "fast", place / name], out=tmp_path / "m", redo=False)
+    assert not (tmp_path / "m").exists()
+
+
+def test_one_adapter_an_unfinished_one_and_one_of_another_base_are_refused(place: Path, tmp_path: Path) -> None:
+    def refused(words: str, *members: Path) -> None:
+        with pytest.raises(BadInputError, match=words):
+            average.main(base=str(place / "base"), adapters=list(members), out=tmp_path / "m", redo=False)
+        assert not (tmp_path / "m").exists()
+
+    refused("at least two", place / "fast")
+    refused("no adapter_model", place / "fast", tmp_path)
+    copy = tmp_path / "copy"
+    shutil.copytree(place / "slow", copy)
+    write_json(copy / "manifest.json", {**read_json(copy / "manifest.json"), "finished": False})
+    refused("finished: false", place / "fast", copy)
+    write_json(copy / "sekft.json", {**read_json(copy / "sekft.json"), "base_hash": "0" * 64})
+    refused("is another", place / "fast", copy)
