@@ -34,6 +34,7 @@ HOME_BYTES, TMP_BYTES, FILE_BYTES = 64 << 20, 64 << 20, 64 << 20
 HOME_FILES = 16_384  # inodes
 ENGINE_SECONDS = 120.0  # an engine that takes longer to answer is dead
 END_SECONDS = 20.0  # for a container whose PID 1 was told to end
+ASK_SECONDS = 1.0  # for the engine to say that it is gone, before it is asked again
 
 
 class SandboxError(RuntimeError):
@@ -209,17 +210,30 @@ def remove(name: str, kind: str) -> None:
 
 def await_end(name: str) -> None:
     """Wait until a container whose PID 1 ends by itself is gone; one that stays is removed by force."""
-    import docker
-    import requests
-
-    try:
-        with contextlib.suppress(docker.errors.NotFound):
-            if api().wait(name, timeout=END_SECONDS, condition="removed").get("Error"):
-                remove(name, "container")
-    except (docker.errors.APIError, requests.exceptions.RequestException):
+    if not _gone(name):
         remove(name, "container")
     with _live_lock:
         _live.discard(name)
+
+
+def _gone(name: str) -> bool:
+    """True once a container is removed; False where the engine fails, or END_SECONDS are over.
+
+    Asked anew every ASK_SECONDS: Docker 20.10 never answers who asks in the moment in which the removal ends.
+    """
+    import docker
+    import requests
+
+    deadline = time.monotonic() + END_SECONDS
+    while (asked := time.monotonic()) < deadline:
+        try:
+            return not api().wait(name, timeout=ASK_SECONDS, condition="removed").get("Error")
+        except docker.errors.NotFound:
+            return True
+        except (docker.errors.APIError, requests.exceptions.RequestException):
+            if time.monotonic() - asked < ASK_SECONDS / 2:  # no time-out: the engine itself has failed
+                return False
+    return False
 
 
 def create(name: str, command: list[str], *, image: str, mounts: list[Any], lifetime: float, checks: bool) -> None:

@@ -5,9 +5,11 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -223,6 +225,64 @@ def test_an_engine_killed_under_running_steps_is_a_sandbox_error_and_reap_takes_
     own.start()
     reaped(DOCKER_HOST=own.url)
     assert own.sandboxes() == []
+
+
+class Relay:
+    """A socket before the engine that passes everything on, but keeps the first answer to a request with `word`."""
+
+    def __init__(self, place: Path, word: bytes) -> None:
+        self.path, self.word = place / "relay", word
+        self.requests: list[str] = []
+        self.kept = False
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                ends = self.listener.accept()[0], socket.socket(socket.AF_UNIX)
+                ends[1].connect(str(engine_socket()))
+                mute = threading.Event()
+                for source, sink in (ends, ends[::-1]):
+                    threading.Thread(
+                        target=self._pass_on, args=(source, sink, mute, source is ends[0]), daemon=True
+                    ).start()
+
+    def _pass_on(self, source: socket.socket, sink: socket.socket, mute: threading.Event, asks: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if asks and b" HTTP/1.1" in data.split(b"\r\n")[0]:
+                    self.requests.append(data.split(b"\r\n")[0].decode())
+                    if self.word in data and not self.kept:
+                        self.kept = True
+                        mute.set()
+                if asks or not mute.is_set():
+                    sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+
+def engine_socket() -> Path:
+    return Path(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://"))
+
+
+def test_an_end_that_the_engine_never_tells_is_asked_for_again() -> None:
+    """Docker 20.10 wakes nobody who asks for a removal in the moment in which it ends."""
+    with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as place:
+        relay = Relay(Path(place), b"/wait?condition=removed")
+        code = "import dashdocker\nwith dashdocker.session([]) as shell:\n    print(shell.step('echo on').output)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env=clean_environment(DOCKER_HOST=f"unix://{relay.path}"),
+            capture_output=True, text=True, check=False, timeout=WAIT_SECONDS,
+        )  # fmt: skip
+        relay.listener.close()
+    assert (done.returncode, done.stdout.strip()) == (0, "on"), done.stderr
+    waits = [line.split("/")[3] for line in relay.requests if "/wait?condition=removed" in line]
+    assert relay.kept
+    assert len(waits) == 2, relay.requests
+    assert len(set(waits)) == 1
+    assert not [line for line in relay.requests if line.startswith("DELETE") and waits[0] in line], "removed by force"
 
 
 # The container
