@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the adapter adds, measured on archetypes that it never saw: three draws of held-out archetypes, on the tiny base.
+# What the adapter adds, measured on archetypes that it never saw: four draws of held-out archetypes, on the tiny base.
 #
-#     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
+#     runs/proof.sh [DRAW...]        # 1 2 3 4 unless named; hours on 2 cores, every stage resumes
 #
 # Reads   base/, dev/proof/scenarios.tar.xz: 3,200 scenarios that generate.py has written and gated with the flags below,
 #         so that nobody waits an hour for them; with N they are written and gated here
@@ -63,7 +63,7 @@ fi
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
   --workers 4 --out "$OUT/trajectories"
 
-[ $# -gt 0 ] || set -- 1 2 3
+[ $# -gt 0 ] || set -- 1 2 3 4
 runs=()
 for draw in "$@"; do
   here=$OUT/draw-$draw
