@@ -10,11 +10,11 @@ Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft
 Needs   torch, transformers, peft
 
 A uniform soup (Wortsman et al. 2022, arXiv:2203.05482): the mean of each entry of lora_A and lora_B, as small and as
-fast as one member. Of members that have each learned the routine it does more foreign work than they do; of members
-that have not it is no better than the better one (dev/LOG.md). It stands for an adapter only where the members began
-at the same random weights: base, --seed, rank, targets, render and dtype must be the same, --lr, --epochs or the
-sessions may differ. At the end a fresh process loads the mean and must get the logits that it has here. A rerun of a
-finished one does nothing.
+fast as one member. Of members that have each learned the routine it ends as many sessions of foreign work as the better
+one or more; of members that have not it is no better than that one (dev/LOG.md). It stands for an adapter only where
+the members began at the same random weights: base, --seed, rank, targets, render and dtype must be the same, --lr,
+--epochs or the sessions may differ. At the end a fresh process loads the mean and must get the logits that it has here.
+A rerun of a finished one does nothing.
 """
 
 import argparse
