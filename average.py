@@ -61,8 +61,13 @@ def check_members(base: str, adapters: Sequence[Path]) -> list[dict[str, Any]]:
     if len(adapters) < 2:
         raise BadInputError(f"--adapters names {len(adapters)}; name at least two")
     about: list[dict[str, Any]] = []
+    seen: dict[str, Path] = {}
     for adapter in adapters:
         fetch(base, adapter)
+        digest = adapter_hash(adapter)
+        if digest in seen:
+            raise BadInputError(f"{adapter}: has the weights of {seen[digest]}; name each adapter once")
+        seen[digest] = adapter
         if not read_json(adapter / "manifest.json").get("finished"):
             raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, it goes on")
         about.append(read_json(adapter / "sekft.json"))

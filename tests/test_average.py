@@ -136,13 +136,14 @@ def test_adapters_that_did_not_begin_alike_are_refused(
     assert not (tmp_path / "m").exists()
 
 
-def test_one_adapter_an_unfinished_one_and_one_of_another_base_are_refused(place: Path, tmp_path: Path) -> None:
+def test_one_adapter_a_double_an_unfinished_and_a_foreign_one_are_refused(place: Path, tmp_path: Path) -> None:
     def refused(words: str, *members: Path) -> None:
         with pytest.raises(BadInputError, match=words):
             average.main(base=str(place / "base"), adapters=list(members), out=tmp_path / "m", redo=False)
         assert not (tmp_path / "m").exists()
 
     refused("at least two", place / "fast")
+    refused("name each adapter once", place / "fast", place / "slow", place / "fast")
     refused("no adapter_model", place / "fast", tmp_path)
     copy = tmp_path / "copy"
     shutil.copytree(place / "slow", copy)
