@@ -20,7 +20,6 @@ A rerun of a finished one does nothing.
 import argparse
 import json
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,82 +28,75 @@ import reload
 import stage
 from models import adapter_hash, fetch, load_model
 from schema import BadInputError, read_json, write_json
+from sft import report_finished
 
 SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit")
 
 
 def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
     """Check, average, reload, report."""
-    about = check_members(base, adapters)
+    members = check_members(base, adapters)
+    about = list(members.values())
     before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
-    flags = {"base_hash": about[0]["base_hash"], "adapters": [adapter_hash(adapter) for adapter in adapters]}
+    flags = {"base_hash": about[0]["base_hash"], "adapters": list(members)}
     manifest = stage.begin(out, stage="average", flags=flags, redo=redo)
     if before.get("finished"):
-        write_json(out / "manifest.json", before)
-        print(f"{out}: finished before, nothing to do", file=sys.stderr)
-        stage.report({"out": str(out), "base": base, **before["counts"]})
-        return stage.DONE
-    cosine = write_mean(base, adapters, about[0]["flags"], out)
+        return report_finished(out, base, before)
+    write_mean(base, adapters, about[0]["flags"], out)
+    write_log(adapters, out)
     write_identity(about, manifest, out)
-    counts = {
-        "adapters": len(adapters),
-        "least_cosine": cosine,
-        "logits_differ_by": reload.in_fresh_process(base, out),
-    }
-    stage.finish(out, manifest, ids=manifest["flags"]["adapters"], counts=counts)
+    counts = {"adapters": len(adapters), "logits_differ_by": reload.in_fresh_process(base, out)}
+    stage.finish(out, manifest, ids=members, counts=counts)
     stage.report({"out": str(out), "base": base, **counts})
     return stage.DONE
 
 
-def check_members(base: str, adapters: Sequence[Path]) -> list[dict[str, Any]]:
-    """What sekft.json says of each adapter. Raises BadInputError where they cannot be averaged."""
+def check_members(base: str, adapters: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """Hash of weights -> what sekft.json says, of each adapter. Raises BadInputError where they cannot be averaged."""
     if len(adapters) < 2:
         raise BadInputError(f"--adapters names {len(adapters)}; name at least two")
-    about: list[dict[str, Any]] = []
-    seen: dict[str, Path] = {}
+    members: dict[str, dict[str, Any]] = {}
     for adapter in adapters:
         fetch(base, adapter)
-        digest = adapter_hash(adapter)
-        if digest in seen:
-            raise BadInputError(f"{adapter}: has the weights of {seen[digest]}; name each adapter once")
-        seen[digest] = adapter
         if not read_json(adapter / "manifest.json").get("finished"):
             raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, it goes on")
-        about.append(read_json(adapter / "sekft.json"))
+        about, digest = read_json(adapter / "sekft.json"), adapter_hash(adapter)
+        if digest in members:
+            raise BadInputError(f"{adapter}: has the weights of one named before it; name each adapter once")
+        members[digest] = about
+        first = next(iter(members.values()))["flags"]
         for name in SAME:
-            first, now = about[0]["flags"][name], about[-1]["flags"][name]
-            if first != now:
+            if about["flags"][name] != first[name]:
                 raise BadInputError(
-                    f"{adapter / 'sekft.json'}: flags.{name} is {now!r}, of {adapters[0]} {first!r}; average adapters "
-                    f"that began alike"
+                    f"{adapter / 'sekft.json'}: flags.{name} is {about['flags'][name]!r}, of {adapters[0]} "
+                    f"{first[name]!r}; average adapters that began alike"
                 )
-    return about
+    return members
 
 
-def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: Path) -> float:
-    """Write weights, configuration, render, log and probe; the least cosine of a tensor of the first and another's."""
+def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: Path) -> None:
+    """Write weights, configuration, render, and the probe of the mean as it is in memory."""
     import torch
     from peft import set_peft_model_state_dict
     from safetensors.torch import load_file, save_file
 
-    members = [load_file(adapter / "adapter_model.safetensors") for adapter in adapters]
-    for adapter, member in zip(adapters, members, strict=True):
-        if {name: part.shape for name, part in member.items()} != {n: part.shape for n, part in members[0].items()}:
-            raise BadInputError(f"{adapter}: its tensors are not those of {adapters[0]}; train both on the same base")
-    stacked = {name: torch.stack([member[name] for member in members]) for name in members[0]}
+    parts = [load_file(adapter / "adapter_model.safetensors") for adapter in adapters]
     # In fp64 the order of the members makes no difference.
-    mean = {name: part.double().mean(0).to(part.dtype).contiguous() for name, part in stacked.items()}
-    cosines = [
-        torch.cosine_similarity(part[0].flatten().double(), other.flatten().double(), dim=0).item()
-        for part in stacked.values()
-        for other in part[1:]
-    ]
+    mean = {
+        name: torch.stack([part[name].double() for part in parts]).mean(0).to(like.dtype).contiguous()
+        for name, like in parts[0].items()
+    }
     model, _ = load_model(base, adapters[0], dtype=flags["dtype"], load_4bit=flags["load_4bit"])
     set_peft_model_state_dict(model, mean)
     rows = [ids.tolist() for name, ids in sorted(load_file(adapters[0] / reload.PROBE).items()) if "token_ids" in name]
     reload.write_probe(model, rows, out)
     for name in ("adapter_config.json", "render.json"):
         shutil.copy(adapters[0] / name, out / name)
+    save_file(mean, out / "adapter_model.safetensors", metadata={"format": "pt"})
+
+
+def write_log(adapters: Sequence[Path], out: Path) -> None:
+    """log_history.jsonl: at each step the mean of the losses that were logged there."""
     losses: dict[int, list[float]] = {}
     for adapter in adapters:
         for line in (adapter / "log_history.jsonl").read_text().splitlines():
@@ -112,8 +104,6 @@ def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: 
             losses.setdefault(entry["step"], []).append(entry["loss"])
     means = [{"step": step, "loss": sum(found) / len(found)} for step, found in sorted(losses.items())]
     (out / "log_history.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in means))
-    save_file(mean, out / "adapter_model.safetensors", metadata={"format": "pt"})
-    return min(cosines)
 
 
 def write_identity(about: Sequence[dict[str, Any]], manifest: dict[str, Any], out: Path) -> None:
