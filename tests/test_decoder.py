@@ -297,9 +297,9 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
 ) -> None:
     import torch
 
-    for thread in threading.enumerate():
-        if thread.name == "decoder":  # of an earlier test: as it ends it sets the number of threads
-            thread.join()
+    for other in threading.enumerate():
+        if other.name == "decoder":  # of an earlier test: as it ends it sets the number of threads
+            other.join()
     monkeypatch.setattr(decoder, "SMALL_PARAMETERS", small)
     monkeypatch.setattr(decoder, "IDLE_SECONDS", 0.5)
     before, seen = torch.get_num_threads(), []
