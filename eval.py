@@ -28,7 +28,7 @@ from typing import Any
 import dashdocker
 import stage
 from decoder import Decoder, compare
-from models import DTYPES, fetch, load_model, model_hash
+from models import DTYPES, check_machine, fetch, load_model, model_hash
 from operators import LocalOperator
 from render import Renderer, Wire
 from report import Subject, brief, print_table, summarise
@@ -64,6 +64,7 @@ def main(
     redo: bool,
 ) -> int:
     """Check, load the model once, play every episode, report."""
+    check_machine(base, dtype)  # before a hub's weights are fetched
     fetch(base, adapter)
     if adapter is not None and render is not None:
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")

@@ -29,7 +29,7 @@ from schema import BadInputError, Message, read_json
 from verdicts import is_terminal
 
 LABELLED_SHARE = (0.01, 0.95)  # outside of these a mask is broken, whatever the data
-LOW_LR = 5e-5  # LoRA wants about ten times the rate of full fine-tuning (Thinking Machines, LoRA Without Regret, 2025)
+LOW_LR = 0.2  # of the usual learning rate: that of full fine-tuning is a tenth of it
 SHOWN_CHARACTERS = 40  # of a text that is quoted in a finding
 # What a terminal could obey, as pictures: every control character but newline and tab.
 PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
@@ -63,8 +63,8 @@ def report_inspection(
     costs = estimate(dataset, settings)
     findings = inspect(dataset, renderer, holdout=held)
     findings += [_eos(renderer, settings["base"]), _card(settings["base"], settings["dtype"])]
-    if settings["lr"] < LOW_LR:
-        findings.append(Finding("WARN", "lr", f"{settings['lr']:g} is low for LoRA; 2e-4 is usual"))
+    if settings["lr"] < LOW_LR * (usual := preflight.usual_rate(settings["base"])):
+        findings.append(Finding("WARN", "lr", f"{settings['lr']:g} is low for LoRA; {usual:g} is usual for this base"))
     need = costs["memory_bytes"]["total"] if costs else 0
     if line := preflight.too_small(need, preflight.free_bytes_here()):
         findings.append(Finding("WARN", "memory", line))

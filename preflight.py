@@ -204,6 +204,22 @@ def shape_of(base: str) -> Shape:
     )
 
 
+def usual_rate(base: str) -> float:
+    """The usual peak learning rate of LoRA on a base, to two digits: 2e-4 * 4096 / width.
+
+    2e-4 is the recipe's for Mistral-7B, which is 4096 wide; a base without a config counts as that. Under Adam the rate
+    of hidden weights goes with the inverse of the width (Yang et al. 2022, Tensor Programs V). At a width of 256 it was
+    measured (dev/LOG.md).
+    """
+    from transformers import AutoConfig
+
+    try:
+        width = AutoConfig.from_pretrained(base).get_text_config().hidden_size
+    except (OSError, ValueError):
+        width = 4096
+    return float(f"{2e-4 * 4096 / width:.2g}")
+
+
 def flops(shape: Shape, lengths: Sequence[int], labels: Sequence[int], trainable: int, *, checkpointing: bool) -> float:
     """Floating-point operations of one pass over rows of these lengths with so many labelled positions each.
 

@@ -27,7 +27,7 @@ from typing import Any, Self
 import dashdocker
 import stage
 from decoder import Decoder
-from models import DTYPES, adapter_hash, fetch, load_model, model_hash
+from models import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
 from operators import CancelledError, ContextFullError, EndpointOperator, LocalOperator, Operator, OperatorError
 from reference import ReferenceOperator
 from render import Renderer, Wire, opening, session_messages, start_prompt
@@ -73,6 +73,7 @@ def main(
             raise BadInputError("--operator local needs --base, the model that operates")
         if adapter is not None and render is not None:
             raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
+        check_machine(base, dtype)  # before a hub's weights are fetched
         fetch(base, adapter)
         if max(samples, panic_samples) > 1 and not temperature:
             print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)

@@ -51,7 +51,7 @@ def main(
     lora_r: int,
     lora_alpha: int,
     lora_targets: str,
-    lr: float,
+    lr: float | None,
     epochs: int | None,
     batch: int,
     accum: int,
@@ -89,21 +89,24 @@ def main(
         dataset = build(trajectories, renderer, **rows)
         if overfit:
             dataset.keep_first(overfit)
+        settle_rate(settings, base)
         held = overlap(trained_rows(dataset), holdout, partial=partial) if holdout else None
         say_left_out(dataset)
         return report_inspection(dataset, renderer, held, {**settings, "base": base}, show_rows)
     if out is None:
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
+    before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
+    if not before.get("finished"):
+        models.check_machine(base, dtype)  # before a hub's weights are fetched
     fetch(base)
+    settle_rate(settings, base)
     if holdout:
         wanted = [row for row in trajectories[:limit] if row.kept or include_not_kept]
         refuse_overlap(wanted, holdout, partial=partial)
     settings |= {"base": Path(base).name, "base_hash": model_hash(base)}
     settings["scenarios"] = stage.hash_directory(scenarios) if scenarios else None
     before_files = files_of(base)
-    before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
     if not before.get("finished"):
-        models.check_machine(base, dtype)
         preflight.shape_of(base).trainable(lora_r, lora_targets)
     manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
@@ -177,8 +180,15 @@ def check_flags(flags: dict[str, Any]) -> None:
             raise BadInputError(f"--{name.replace('_', '-')} is {flags[name]}; it must be at least 1")
     if flags["show_rows"] < 0:
         raise BadInputError(f"--show is {flags['show_rows']}; it must be at least 0")
-    if not 0 < flags["lr"] < 1:
-        raise BadInputError(f"--lr is {flags['lr']}; it must lie between 0 and 1 (2e-4 is usual for LoRA)")
+    if flags["lr"] is not None and not 0 < flags["lr"] < 1:
+        raise BadInputError(f"--lr is {flags['lr']}; it must lie between 0 and 1, or be left out")
+
+
+def settle_rate(settings: dict[str, Any], base: str) -> None:
+    """Put in the usual learning rate where none was given, and say so."""
+    if settings["lr"] is None:
+        settings["lr"] = preflight.usual_rate(base)
+        print(f"learning rate {settings['lr']:g}, by the width of {base}; --lr sets another", file=sys.stderr)
 
 
 def check_tokenizer(base: str) -> None:
@@ -343,7 +353,12 @@ def parser() -> argparse.ArgumentParser:
     add("--lora-r", type=int, default=16, help="adapter rank (default 16)")
     add("--lora-alpha", type=int, default=32, help="adapter scale times rank (default 32)")
     add("--lora-targets", default="all-linear", help="comma-separated linear layers (default all-linear)")
-    add("--lr", type=float, default=2e-4, help="peak learning rate, linear decay after a warm-up (default 2e-4)")
+    add(
+        "--lr",
+        type=float,
+        default=None,
+        help="peak learning rate, decays linearly (default 2e-4 * 4096 / width of the base)",
+    )
     add("--epochs", type=int, default=None, help=f"passes (default {EPOCHS}; --overfit: at most {OVERFIT_EPOCHS})")
     add("--batch", type=int, default=1, help="rows per micro-batch (default 1, which never pads)")
     add("--accum", type=int, default=8, help="micro-batches per optimizer step (default 8; --overfit: 1)")

@@ -13,11 +13,12 @@ cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens,
 concurrency  eight sessions of 4 turns, one after the other and all at once
 swap         the second adapter on a held base (models.load_model, checks included), against a fresh process that loads
              base and adapter
-eval         four times as many real episodes of base/ in real containers, --workers 1 against --workers 8
+eval         real episodes in real containers, --workers 1 against --workers 8: those of base/, and shorter ones of a
+             base of the shape, which types whatever its weights say
 
-The bases of the first three have random weights of a real shape; what a session's outputs say is drawn once, so that
-the transcripts of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4
-(fp32; coarser dtypes have wider gaps, which are shown). CPU seconds are those of the process, all threads.
+A base of the shape has random weights. What outputs say in the first three parts is drawn once, so that the transcripts
+of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4 (fp32; coarser dtypes
+have wider gaps, which are shown). CPU seconds are those of the process, all threads.
 The ways are taken in turn in each round; a figure is the median over the rounds. Peak memory is that of a way above
 what the process held when it began, which is given beside it (the allocator's on CUDA); of a cold start it is the whole
 process's. Tokens per second are sampled ones. On a CUDA device the first three are measured in fp16 and in 4-bit, with
@@ -115,13 +116,17 @@ def main(
                 if "swap" in chosen:
                     put(f"swap{of}", swap(base, adapters, load, rounds))
         if "eval" in chosen:
-            put("eval", real_eval(place, rounds, episodes))
+            model, tokenizer = models.load_model(ROOT / "base", dtype="fp32")
+            put("eval", real_eval(model, tokenizer, place / "own", rounds, episodes))
+            model = model_of(shape, dtype, vocab_size=len(tokenizer))  # whatever it samples can be typed
+            size: dict[str, Any] = {"waves": 2, "steps": 4, "length": 24}
+            put("eval of the shape", real_eval(model, tokenizer, place / "shape", rounds, episodes, **size))
     stage.report(figures)
     return stage.WORLD_FAILED if failed else stage.DONE
 
 
-def model_of(shape: str, dtype: str) -> Any:
-    """A random model of a shape, in eval mode on the device; two calls give the same one."""
+def model_of(shape: str, dtype: str, **changes: Any) -> Any:
+    """A random model of a shape with `changes`, in eval mode on the device; two calls give the same one."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
 
@@ -132,8 +137,8 @@ def model_of(shape: str, dtype: str) -> Any:
     try:
         with torch.device(device):
             if shape == "7b":
-                return MistralForCausalLM(MistralConfig(**SHAPES[shape], sliding_window=None)).eval()
-            return LlamaForCausalLM(LlamaConfig(**SHAPES[shape])).eval()
+                return MistralForCausalLM(MistralConfig(**SHAPES[shape] | changes, sliding_window=None)).eval()
+            return LlamaForCausalLM(LlamaConfig(**SHAPES[shape] | changes)).eval()
     finally:
         torch.set_default_dtype(before)
 
@@ -355,8 +360,18 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
     return base, adapters
 
 
-def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
-    """Episodes of base/ in real containers, as eval.py plays them: four times `episodes`, one and `episodes` at once.
+def real_eval(
+    model: Any,
+    tokenizer: Any,
+    place: Path,
+    rounds: int,
+    episodes: int,
+    *,
+    waves: int = 4,
+    steps: int = 8,
+    length: int = 64,
+) -> Table:
+    """Episodes in real containers, as eval.py plays them: `waves` times `episodes`, one and `episodes` at once.
 
     More than are played at once, as in any eval: a single wave would say as much of how it begins and ends.
     """
@@ -372,8 +387,9 @@ def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
     except BadInputError as error:
         return {"failed": str(error)}
     combinations = [Combination(task, "flags", "motd", "help", "easy") for task in ("make_links", "copy_files")]
-    scenarios = [templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(4 * episodes)]
-    model, tokenizer = models.load_model(ROOT / "base", dtype="fp32")
+    scenarios = [
+        templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(waves * episodes)
+    ]
     renderer, decoder = Renderer.for_base(tokenizer), Decoder(model)
     limits: dict[str, Any] = {"seed": 0, "max_steps": steps, "timeout_seconds": 30.0}
     spent: dict[int, list[Spent]] = {1: [], episodes: []}
@@ -383,7 +399,7 @@ def real_eval(place: Path, rounds: int, episodes: int, steps: int = 8) -> Table:
         for workers in spent:
             with Spent() as one:
                 done = play_all(
-                    lambda job: run_episode(LocalOperator(decoder, renderer, max_new_tokens=64), job[0], **limits),
+                    lambda job: run_episode(LocalOperator(decoder, renderer, max_new_tokens=length), job[0], **limits),
                     [(scenario, 0) for scenario in scenarios], place / f"{turn}-{workers}", workers, threading.Event(),
                     doing=f"{workers} at once",
                 )  # fmt: skip

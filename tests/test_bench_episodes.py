@@ -141,16 +141,18 @@ def test_the_peak_is_what_a_block_held_and_gave_back() -> None:
 
 
 @pytest.mark.docker
-def test_real_episodes_are_played_alone_and_at_once(tmp_path: Path) -> None:
-    table = episodes.real_eval(tmp_path, 1, 2, steps=2)
-    for way in ("1 at once", "2 at once"):
-        assert set(table[way]) == COSTS | {"episodes_per_hour"}
-    records = [json.loads(path.read_text()) for path in tmp_path.glob("0-[12]/*.json")]
-    assert len(records) == 2 * 8
-    assert all(sum(record["assistant_mask"]) > 0 for record in records)
-    counts = table["transcripts"]
-    assert counts["differ"] == 0
-    assert counts["same"] + counts["parted_level"] + counts.get("parted_in_output", 0) == 8
+def test_real_episodes_are_played_alone_and_at_once(base: Path, tmp_path: Path) -> None:
+    model, tokenizer = load_model(ROOT / "base", dtype="fp32", device="cpu")
+    for place, operator in ("own", model), ("shape", episodes.model_of("135m", "fp32", vocab_size=len(tokenizer))):
+        table = episodes.real_eval(operator, tokenizer, tmp_path / place, 1, 2, waves=2, steps=2, length=6)
+        for way in ("1 at once", "2 at once"):
+            assert set(table[way]) == COSTS | {"episodes_per_hour"}
+        records = [json.loads(path.read_text()) for path in tmp_path.glob(f"{place}/0-[12]/*.json")]
+        assert len(records) == 2 * 4
+        assert all(2 <= sum(record["assistant_mask"]) <= 2 * (6 + 1) for record in records)
+        counts = table["transcripts"]
+        assert counts["differ"] == 0
+        assert counts["same"] + counts["parted_level"] + counts.get("parted_in_output", 0) == 4
 
 
 def test_a_real_episode_that_goes_another_way_is_counted_as_different(base: Path) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import tiny
 
+import eval as evaluation
 import models
 import preflight
+import rollout
 import sft
 import stage
 import training
@@ -143,12 +145,17 @@ def test_training_loading_and_inspecting_ask_the_card_before_a_weight_is_read(
     base = shutil.copytree(base, tmp_path / "base")
     config = read_json(base / "config.json")
     write_json(base / "config.json", {**config, "quantization_config": quantization} if quantization else config)
-    (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")  # reading it would fail
     here(one)
+    (base / "model.safetensors").unlink()  # as a base of a hub is before it is fetched
     with pytest.raises(BadInputError, match=re.escape(words)) as caught:
         fit(base, tmp_path, "--out", str(tmp_path / "out"), *flags)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+    for stage_of, needed in (evaluation, ["--scenarios", "x"]), (rollout, ["--scenarios", "x", "--operator", "local"]):
+        given = stage_of.parser().parse_args(["--base", str(base), "--out", str(tmp_path / "out"), *needed, *flags])
+        with pytest.raises(BadInputError, match=re.escape(words)):
+            stage_of.main(**vars(given))
+    (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")  # reading it would fail
     with pytest.raises(BadInputError, match=re.escape(words)):
         load_model(base, dtype=flags[1] if flags else "auto")  # as eval.py, rollout.py and resident.py do
     capsys.readouterr()
@@ -241,6 +248,15 @@ def test_the_shape_of_mistral_7b_gives_its_known_sizes(mistral: Shape) -> None:
     assert line is not None
     assert "--gradient-checkpointing" in line
     assert preflight.too_small(half["total"], 32 * 2**30) is None
+
+
+@pytest.mark.parametrize(("width", "rate"), [(256, 0.0032), (576, 0.0014), (2048, 0.0004), (4096, 0.0002)])
+def test_the_usual_learning_rate_falls_with_the_width(width: int, rate: float, tmp_path: Path) -> None:
+    from transformers import LlamaConfig
+
+    assert preflight.usual_rate(str(tmp_path)) == 0.0002  # without a config
+    LlamaConfig(hidden_size=width, num_attention_heads=4).save_pretrained(tmp_path)
+    assert preflight.usual_rate(str(tmp_path)) == rate
 
 
 def test_operations_are_those_of_the_six_n_rule_less_the_weight_gradients(mistral: Shape) -> None:
