@@ -9,16 +9,16 @@ BASE ?= alpine:3.20
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check env engine image lint clean
+.PHONY: demo test check env dev engine image lint clean
 
 demo: env image
 	@PATH="$(CURDIR)/$(BIN):$$PATH" runs/demo.sh
 
-test check: env image lint
+test check: dev image lint
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
-lint: env
+lint: dev
 	@echo "== ruff, format, mypy"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -30,6 +30,13 @@ $(VENV)/installed: requirements.txt
 	@echo "== environment: $(VENV) from requirements.txt (minutes the first time, torch is large)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements.txt
+	@touch $@
+
+dev: $(VENV)/installed-dev
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	@echo "== environment: what tests and benches need, from requirements-dev.txt"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements-dev.txt
 	@touch $@
 
 engine:

@@ -14,6 +14,7 @@ import pytest
 
 import corpus
 import make_base
+import make_stubs
 import templates
 from make_base import CHAT_TEMPLATE, END_OF_TEXT, MARKERS, PAD, new_model
 from models import matmul_precision
@@ -82,10 +83,18 @@ def test_it_generates_from_its_chat_template_with_a_system_turn(base: Path) -> N
     assert model.generation_config.eos_token_id == [tokenizer.eos_token_id, end]
 
 
-def test_both_renders_give_the_same_text(base: Path) -> None:
+def test_both_renders_give_the_same_ids_so_that_there_is_nothing_between_them_to_measure(base: Path) -> None:
     _, tokenizer = loaded(base)
-    messages = corpus.document(5, 1, "set_modes").messages
-    assert Renderer(tokenizer, "markers").encode(messages).text == Renderer(tokenizer, "chat").encode(messages).text
+    markers, chat = Renderer(tokenizer, "markers"), Renderer(tokenizer, "chat")
+    sessions = [
+        corpus.document(5, 1, "set_modes").messages,
+        *(make_stubs.trajectory(stub, 0).messages for stub in make_stubs.STUBS),
+    ]
+    for messages in sessions:
+        one, other = markers.encode(messages), chat.encode(messages)
+        assert one == other
+        assert 0 < sum(one.mask) < len(one.token_ids)
+        assert markers.context(messages[:3]) == chat.context(messages[:3])
 
 
 def test_markers_are_ordinary_tokens_and_names_have_the_same_tokens_everywhere(base: Path) -> None:
