@@ -147,8 +147,8 @@ class Decoder:
         """Step until there is nothing left to do, a small model on one core: the sandboxes need the others."""
         import torch
 
-        if self.model.device.type == "cpu" and self.model.num_parameters() < SMALL_PARAMETERS:
-            torch.set_num_threads(1)
+        small = self.model.device.type == "cpu" and self.model.num_parameters() < SMALL_PARAMETERS
+        torch.set_num_threads(1 if small else self._threads)  # beside a small model's, one begins with that one's
         try:
             self._run()
         finally:

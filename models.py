@@ -85,20 +85,26 @@ def model_hash(base: str | Path) -> str | None:
     Weights count by size, header and 64 evenly spaced 4 KiB blocks per file: a 14 GB base over a slow link is told
     apart from any other in milliseconds, not read whole.
     """
-    directory = Path(base)
-    if not directory.is_dir():
-        from transformers.utils import cached_file
-
-        try:
-            config = cached_file(str(base), "config.json", local_files_only=True)
-        except OSError:
-            return None
-        directory = Path(config).parent
+    directory = directory_of(base)
+    if directory is None:
+        return None
     names = ["config.json", "tokenizer.json", "tokenizer.model"]
     rows = {name: sha256((directory / name).read_bytes()) for name in names if (directory / name).exists()}
     return sha256(
         canonical(rows | {path.name: _weights_hash(path) for path in sorted(directory.glob("*.safetensors"))})
     )
+
+
+def directory_of(base: str | Path) -> Path | None:
+    """Where the files of a base lie: the directory that it names, or that of a hub name in the local cache, if any."""
+    if Path(base).is_dir():
+        return Path(base)
+    from transformers.utils import cached_file
+
+    try:
+        return Path(cached_file(str(base), "config.json", local_files_only=True)).parent
+    except OSError:
+        return None
 
 
 def _weights_hash(path: Path) -> str:

@@ -138,7 +138,8 @@ def main(
 
 def files_of(base: str) -> dict[str, tuple[int, int]]:
     """Size and time of the last write of a base's files: what changes as soon as any byte is written."""
-    paths = sorted(Path(base).iterdir()) if Path(base).is_dir() else []
+    directory = models.directory_of(base)
+    paths = sorted(directory.iterdir()) if directory else []
     return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()}
 
 

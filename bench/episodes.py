@@ -1,20 +1,20 @@
 """Measure how fast episodes are played: cache against re-prefill, one against eight at once, swap against cold start.
 
     python bench/episodes.py                     # everything, five rounds, under half an hour on 2 cores
-    python bench/episodes.py --only cache        # or concurrency, swap, eval, into the same file
+    python bench/episodes.py --only cache        # or concurrency, swap, eval, eval-shape, into the same file
     python bench/episodes.py --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
-Reads   base/ (its tokenizer; its weights too in part eval); the figures of earlier commands where --out has some
+Reads   base/ (its tokenizer, in part eval its weights); the figures of earlier commands where --out has some
 Writes  the figures as JSON where --out says (default bench/episodes.json) after every part, a table to stderr
-Needs   torch; for part eval a Docker engine with the image; an otherwise idle machine
+Needs   torch; for eval and eval-shape a Docker engine with the image; an otherwise idle machine
 
 cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens, from 600 to 1.6k tokens of context; the
              cache kept from turn to turn, against one that is computed anew at every turn
 concurrency  eight sessions of 4 turns, one after the other and all at once
 swap         the second adapter on a held base (models.load_model, checks included), against a fresh process that loads
              base and adapter
-eval         real episodes in real containers, --workers 1 against --workers 8: those of base/, and shorter ones of a
-             base of the shape, which types whatever its weights say
+eval         real episodes of base/ in real containers, --workers 1 against --workers 8
+eval-shape   the same, shorter, of a base of the shape, which types whatever its weights say
 
 A base of the shape has random weights. What outputs say in the first three parts is drawn once, so that the transcripts
 of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4 (fp32; coarser dtypes
@@ -63,7 +63,7 @@ SHAPES: dict[str, dict[str, Any]] = {
         "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 32768,
     },
 }  # fmt: skip
-PARTS = ("cache", "concurrency", "swap", "eval")
+PARTS = ("cache", "concurrency", "swap", "eval", "eval-shape")
 Table = dict[str, Any]
 Load = dict[str, Any]  # how a base is loaded
 Session = tuple[list[int], list[int]]  # ids, assistant mask
@@ -116,11 +116,12 @@ def main(
                 if "swap" in chosen:
                     put(f"swap{of}", swap(base, adapters, load, rounds))
         if "eval" in chosen:
-            model, tokenizer = models.load_model(ROOT / "base", dtype="fp32")
-            put("eval", real_eval(model, tokenizer, place / "own", rounds, episodes))
-            model = model_of(shape, dtype, vocab_size=len(tokenizer))  # whatever it samples can be typed
+            put("eval", real_eval(models.load_model(ROOT / "base", dtype="fp32")[0], place / "own", rounds, episodes))
+        if "eval-shape" in chosen:
+            vocabulary = shape_of(str(ROOT / "base")).vocabulary  # so that whatever is sampled can be typed
             size: dict[str, Any] = {"waves": 2, "steps": 4, "length": 24}
-            put("eval of the shape", real_eval(model, tokenizer, place / "shape", rounds, episodes, **size))
+            model = model_of(shape, dtype, vocab_size=vocabulary)
+            put("eval-shape", real_eval(model, place / "shape", rounds, episodes, **size))
     stage.report(figures)
     return stage.WORLD_FAILED if failed else stage.DONE
 
@@ -361,20 +362,14 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
 
 
 def real_eval(
-    model: Any,
-    tokenizer: Any,
-    place: Path,
-    rounds: int,
-    episodes: int,
-    *,
-    waves: int = 4,
-    steps: int = 8,
-    length: int = 64,
+    model: Any, place: Path, rounds: int, episodes: int, *, waves: int = 4, steps: int = 8, length: int = 64
 ) -> Table:
     """Episodes in real containers, as eval.py plays them: `waves` times `episodes`, one and `episodes` at once.
 
     More than are played at once, as in any eval: a single wave would say as much of how it begins and ends.
     """
+    from transformers import AutoTokenizer
+
     import dashdocker
     import templates
     from operators import LocalOperator
@@ -390,7 +385,7 @@ def real_eval(
     scenarios = [
         templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(waves * episodes)
     ]
-    renderer, decoder = Renderer.for_base(tokenizer), Decoder(model)
+    renderer, decoder = Renderer.for_base(AutoTokenizer.from_pretrained(ROOT / "base")), Decoder(model)
     limits: dict[str, Any] = {"seed": 0, "max_steps": steps, "timeout_seconds": 30.0}
     spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []

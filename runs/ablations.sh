@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What each setting of the trainer is worth: one variable at a time, against the proof's adapter on a third of the data.
 #
-#     runs/ablations.sh [NAME...]        # all unless named; an hour and a half on 2 cores, every stage resumes
+#     runs/ablations.sh [NAME...]        # all unless named; two hours and more on 2 cores, every stage resumes
 #
 # Reads   base/, runs/out/proof (runs/proof.sh 1): the sessions; of draw-1 the third of its scenarios, its held-out set,
 #         and what was trained on that third, which is what each variable is changed from
@@ -10,6 +10,7 @@
 #
 # `own-kept` and `own-all` train on sessions that the adapter on a third played itself at temperature 0.7, on the kept
 # ones alone or on all: the reference operator's are all kept. Rank goes with alpha, so that the scale stays.
+# `defaults-RATE` is `sft.py` with its own epochs and accumulation; the rate that it takes for base/ is 3.2e-3.
 # Markers against chat is not here: the chat template of base/ writes the markers, and both give the same ids.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,10 +28,15 @@ declare -A changed=(
   [attention]="--lora-targets q_proj,k_proj,v_proj,o_proj"
   [accum-8]="--accum 8"
   [epochs-4]="--epochs 4"
+  [defaults-2e-4]="--epochs 3 --accum 8 --lr 2e-4"
+  [defaults-1e-3]="--epochs 3 --accum 8 --lr 1e-3"
+  [defaults-3.2e-3]="--epochs 3 --accum 8 --lr 3.2e-3"
+  [defaults-1e-2]="--epochs 3 --accum 8 --lr 1e-2"
   [own-kept]=""
   [own-all]="--include-not-kept"
 )
-[ $# -gt 0 ] || set -- rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-4 own-kept own-all
+[ $# -gt 0 ] || set -- rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-4 own-kept own-all \
+  defaults-2e-4 defaults-1e-3 defaults-3.2e-3 defaults-1e-2
 runs=("$PROOF/eval-33")
 for name in "$@"; do
   here=$OUT/$name data=$PROOF/../trajectories

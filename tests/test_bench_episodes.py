@@ -142,9 +142,10 @@ def test_the_peak_is_what_a_block_held_and_gave_back() -> None:
 
 @pytest.mark.docker
 def test_real_episodes_are_played_alone_and_at_once(base: Path, tmp_path: Path) -> None:
-    model, tokenizer = load_model(ROOT / "base", dtype="fp32", device="cpu")
-    for place, operator in ("own", model), ("shape", episodes.model_of("135m", "fp32", vocab_size=len(tokenizer))):
-        table = episodes.real_eval(operator, tokenizer, tmp_path / place, 1, 2, waves=2, steps=2, length=6)
+    vocabulary = preflight.shape_of(str(ROOT / "base")).vocabulary
+    model = load_model(ROOT / "base", dtype="fp32", device="cpu")[0]
+    for place, operator in ("own", model), ("shape", episodes.model_of("135m", "fp32", vocab_size=vocabulary)):
+        table = episodes.real_eval(operator, tmp_path / place, 1, 2, waves=2, steps=2, length=6)
         for way in ("1 at once", "2 at once"):
             assert set(table[way]) == COSTS | {"episodes_per_hour"}
         records = [json.loads(path.read_text()) for path in tmp_path.glob(f"{place}/0-[12]/*.json")]

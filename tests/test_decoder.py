@@ -291,16 +291,15 @@ def test_what_the_model_raises_reaches_everyone_who_waits_and_the_next_turn_is_p
     assert len(play(decoder, numbers(5, 0), 3).token_ids) == 3
 
 
-@pytest.mark.parametrize(("small", "threads"), [(decoder.SMALL_PARAMETERS, 1), (1, 3)])
+@pytest.mark.parametrize("small", [(True, True), (False, False), (True, False)])
 def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_alone(
-    base: Path, monkeypatch: pytest.MonkeyPatch, small: int, threads: int
+    base: Path, monkeypatch: pytest.MonkeyPatch, small: tuple[bool, bool]
 ) -> None:
     import torch
 
     for other in threading.enumerate():
         if other.name == "decoder":  # of an earlier test: as it ends it sets the number of threads
             other.join()
-    monkeypatch.setattr(decoder, "SMALL_PARAMETERS", small)
     monkeypatch.setattr(decoder, "IDLE_SECONDS", 0.5)
     before, seen = torch.get_num_threads(), []
     torch.set_num_threads(3)
@@ -312,7 +311,8 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
             return False
 
         both = [Decoder(model), Decoder(model)]  # the second begins while the first one's thread waits
-        for own in both:
+        for own, is_small in zip(both, small, strict=True):
+            monkeypatch.setattr(decoder, "SMALL_PARAMETERS", 10**9 if is_small else 1)
             own.play(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
         for thread in [own._thread for own in both]:
             if thread is not None:
@@ -323,7 +323,7 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
         later.join()
     finally:
         torch.set_num_threads(before)
-    assert seen == [threads] * 6 + [3]
+    assert seen == [1 if small[0] else 3] * 3 + [1 if small[1] else 3] * 3 + [3]
     assert here == 3
 
 

@@ -81,7 +81,11 @@ def hub(files: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def sft(cwd: Path, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "sft.py"), "--data", "data", "--base", NAME, "--epochs", "1", *flags]
+    return python(cwd, str(ROOT / "sft.py"), "--data", "data", "--base", NAME, "--epochs", "1", *flags, **environment)
+
+
+def python(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     environment = {**kept, "CUDA_VISIBLE_DEVICES": "", "HF_HOME": str(cwd / "cache"), **environment}
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
@@ -109,6 +113,10 @@ def test_a_base_of_a_hub_is_trained_beside_after_an_inspection_and_the_run_is_kn
     again = sft(place, "--out", "adapter", HF_HUB_OFFLINE="1")
     assert again.returncode == 0, again.stderr
     assert "finished before" in again.stderr
+    code = f"import json, sft; print(json.dumps(sft.files_of({NAME!r})))"
+    seen = python(place, "-c", code, HF_HUB_OFFLINE="1", PYTHONPATH=str(ROOT))
+    size = (place / "base" / "model.safetensors").stat().st_size
+    assert json.loads(seen.stdout)["model.safetensors"][0] == size  # so that a change during a run is seen
 
 
 def test_a_hub_that_does_not_answer_is_one_line_and_exit_2(place: Path) -> None:
