@@ -2,9 +2,9 @@
 
     from preflight import Card, card_here, check_card, costs, shape_of
 
-Reads   <base>/config.json (shape_of)
+Reads   <base>/config.json (shape_of, usual_rate)
 Writes  nothing
-Needs   torch and transformers for what ends in _here and for shape_of(); the rules themselves need nothing
+Needs   torch and transformers for what ends in _here, shape_of() and usual_rate(); the rules themselves need nothing
 
 The rules are functions of plain facts (capability, architectures, bytes, flags), so that what holds for a V100 is
 tested where there is none. Costs are estimates: saved activations are counted per layer (within a third of what
@@ -209,7 +209,7 @@ def usual_rate(base: str) -> float:
 
     2e-4 is the recipe's for Mistral-7B, which is 4096 wide; a base without a config counts as that. Under Adam the rate
     of hidden weights goes with the inverse of the width (Yang et al. 2022, Tensor Programs V). At a width of 256 it was
-    measured (dev/LOG.md).
+    measured (dev/LOG.md); in between it was not.
     """
     from transformers import AutoConfig
 

@@ -1,6 +1,6 @@
 """Measure how fast episodes are played: cache against re-prefill, one against eight at once, swap against cold start.
 
-    python bench/episodes.py                     # everything, five rounds, under half an hour on 2 cores
+    python bench/episodes.py                     # everything, five rounds, over half an hour on 2 cores
     python bench/episodes.py --only cache        # or concurrency, swap, eval, eval-shape, into the same file
     python bench/episodes.py --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
@@ -14,7 +14,7 @@ concurrency  eight sessions of 4 turns, one after the other and all at once
 swap         the second adapter on a held base (models.load_model, checks included), against a fresh process that loads
              base and adapter
 eval         real episodes of base/ in real containers, --workers 1 against --workers 8
-eval-shape   the same, shorter, of a base of the shape, which types whatever its weights say
+eval-shape   the same, shorter, of a base of the shape with the vocabulary of base/: it types whatever its weights say
 
 A base of the shape has random weights. What outputs say in the first three parts is drawn once, so that the transcripts
 of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4 (fp32; coarser dtypes

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What each setting of the trainer is worth: one variable at a time, against one of the proof's adapters on a third.
 #
-#     runs/ablations.sh [NAME...]        # all unless named; two hours and more on 2 cores, every stage resumes
+#     runs/ablations.sh [NAME...]        # all unless named; hours on 2 cores, every stage resumes
 #
 # Reads   base/, runs/out/proof (runs/proof.sh 1): the sessions; of draw-1 the third of its scenarios, its held-out set,
 #         and the adapter at 1e-3 of that third, which is what each variable is changed from (`one`)
@@ -31,14 +31,16 @@ declare -A changed=(
   [epochs-4]="--epochs 4"
   [defaults-2e-4]="--epochs 3 --accum 8 --lr 2e-4"
   [defaults-1e-3]="--epochs 3 --accum 8 --lr 1e-3"
+  [defaults-2.5e-3]="--epochs 3 --accum 8 --lr 2.5e-3"
   [defaults-3.2e-3]="--epochs 3 --accum 8 --lr 3.2e-3"
+  [defaults-5e-3]="--epochs 3 --accum 8 --lr 5e-3"
   [defaults-1e-2]="--epochs 3 --accum 8 --lr 1e-2"
   [chat]="--render chat"
   [own-kept]=""
   [own-all]="--include-not-kept"
 )
 [ $# -gt 0 ] || set -- one rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-4 chat own-kept own-all \
-  defaults-2e-4 defaults-1e-3 defaults-3.2e-3 defaults-1e-2
+  defaults-2e-4 defaults-1e-3 defaults-2.5e-3 defaults-3.2e-3 defaults-5e-3 defaults-1e-2
 runs=()
 for name in "$@"; do
   here=$OUT/$name adapter=$OUT/$name/adapter data=$PROOF/../trajectories base=base
