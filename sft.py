@@ -19,6 +19,7 @@ it. On CPU, --dtype auto computes in fp32, with bf16 products where there are ma
 
 import argparse
 import gc
+import hashlib
 import os
 import shutil
 import sys
@@ -105,12 +106,12 @@ def main(
         refuse_overlap(wanted, holdout, partial=partial)
     settings |= {"base": Path(base).name, "base_hash": model_hash(base)}
     settings["scenarios"] = stage.hash_directory(scenarios) if scenarios else None
-    before_files = files_of(base)
     if not before.get("finished"):
         preflight.shape_of(base).trainable(lora_r, lora_targets)
     manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
         return report_finished(out, base, before)
+    before_files = files_of(base)
     renderer = Renderer.for_base(load_tokenizer(base), render)
     dataset = build(trajectories, renderer, **rows)
     if overfit:
@@ -136,11 +137,21 @@ def main(
     return stage.DONE
 
 
-def files_of(base: str) -> dict[str, tuple[int, int]]:
-    """Size and time of the last write of a base's files: what changes as soon as any byte is written."""
+def files_of(base: str) -> dict[str, tuple[int, int, str]]:
+    """Size, time of the last write and SHA-256 of each file of a base, which is read whole.
+
+    Beside a base that is held in memory the hash is left out: there a fit would take longer to read it than to train.
+    """
     directory = models.directory_of(base)
-    paths = sorted(directory.iterdir()) if directory else []
-    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()}
+    paths = sorted(path for path in directory.iterdir() if path.is_file()) if directory else []
+    hashes = {path: "" if models.holds_base() else sha256_of_file(path) for path in paths}
+    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns, hashes[path]) for path in paths}
+
+
+def sha256_of_file(path: Path) -> str:
+    """SHA-256 of a file, read piece by piece."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def free_memory() -> None:

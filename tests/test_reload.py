@@ -4,8 +4,10 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ import reload
 import sft
 import stage
 import templates
-from models import load_model
+from models import load_model, model_hash
 from schema import BadInputError, read_json, read_trajectories, write_json, write_record
 from taxonomy import Combination
 
@@ -63,6 +65,30 @@ def trained(place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 def test_the_adapter_is_reloaded_in_a_fresh_process_after_training(trained: Path) -> None:
     assert read_json(trained / "manifest.json")["counts"]["logits_differ_by"] == 0
+
+
+def test_one_byte_of_the_base_that_changes_during_training_is_noticed(place: Path, tmp_path: Path) -> None:
+    base, out = shutil.copytree(place / "base", tmp_path / "base"), tmp_path / "adapter"
+    weights, known = base / "model.safetensors", model_hash(base)
+    command = [sys.executable, str(ROOT / "sft.py"), "--no-reload", "--data", str(place / "data"), "--base", str(base)]
+    process = subprocess.Popen([*command, "--out", str(out), "--epochs", "50"], stderr=subprocess.PIPE, text=True)
+    while not (out / "log_history.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGSTOP)
+    whole, times = weights.read_bytes(), weights.stat()
+    for at in range(len(whole) - 1, 0, -1):  # a byte that the fingerprint of the weights passes over
+        with weights.open("r+b") as stream:
+            stream.seek(at)
+            stream.write(bytes([whole[at] ^ 1]))
+        if model_hash(base) == known:
+            break
+        weights.write_bytes(whole)
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+    process.send_signal(signal.SIGCONT)
+    assert "its files changed while it was trained beside" in process.communicate()[1]
+    assert process.returncode == 1
+    assert not read_json(out / "manifest.json")["finished"]
 
 
 def drop(weights: Weights) -> None:
