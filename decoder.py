@@ -207,7 +207,7 @@ class Decoder:
                 position_ids=torch.tensor([list(chain(*places))], device=device),
                 use_cache=False,
                 logits_to_keep=(ends - 1).to(device),
-                packed=[(context, len(ids)) for context, ids in zip(contexts, new, strict=True)],
+                packed=[(context, len(ids), {}) for context, ids in zip(contexts, new, strict=True)],
             ).logits[0]
         for context in contexts:
             context.cached = len(context.ids)
@@ -244,36 +244,48 @@ def packed(model: Any) -> Iterator[None]:
 
 
 def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> tuple[Any, None]:
-    """Attention of one layer over several contexts whose new ids lie side by side, (1, H, T, D)."""
+    """Attention of one layer over several contexts whose new ids lie side by side, (1, H, T, D).
+
+    `packed` has a context, how many of the ids are its own, and the masks that earlier layers made, by window.
+    """
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     outputs, start = [], 0
     heads, groups, width = query.shape[1], key.shape[1], query.shape[3]
-    for context, count in options.pop("packed"):
+    share, window = heads // groups, options.get("sliding_window")
+    for context, count, masks in options.pop("packed"):
         span = slice(start, start + count)
         keys, values = context.extend(module.layer_idx, key[:, :, span], value[:, :, span])
-        mask = visible(count, keys.shape[2], options.get("sliding_window"), keys.device)
-        if count == 1 and mask is None:  # the heads of a group as that many queries: its keys are read once
-            grouped = query[:, :, span].reshape(1, groups, heads // groups, width)
+        if window not in masks:
+            once = visible(count, keys.shape[2], window, query)
+            masks[window] = once if once is None else once.repeat(share, 1)
+        mask = masks[window]
+        if count > 1 and mask is None:
+            outputs.append(sdpa_attention_forward(module, query[:, :, span], keys, values, None, **options)[0])
+        else:  # the heads of a group as that many queries: its keys are read once
+            grouped = query[:, :, span].reshape(1, groups, share * count, width)
             found = torch.nn.functional.scaled_dot_product_attention(
-                grouped, keys, values, scale=options.get("scaling")
+                grouped, keys, values, attn_mask=mask, scale=options.get("scaling")
             )
-            outputs.append(found.reshape(1, 1, heads, width))
-        else:
-            outputs.append(sdpa_attention_forward(module, query[:, :, span], keys, values, mask, **options)[0])
+            outputs.append(found.reshape(1, heads, count, width).transpose(1, 2))
         start += count
     return torch.cat(outputs, dim=1), None  # (1, T, H, D)
 
 
-def visible(new: int, total: int, window: int | None, device: Any) -> Any:
-    """Which of `total` ids the last `new` see, (new, total); None where no mask is needed: all, or plainly causal."""
+def visible(new: int, total: int, window: int | None, like: Any) -> Any:
+    """What the last `new` of `total` ids may not see, to be added to their scores, (new, total) as `like` is.
+
+    None where no mask is needed: all is seen, or it is plainly causal.
+    """
     import torch
 
     if new in (1, total) and (window is None or total <= window):
         return None
-    rows, columns = torch.arange(total - new, total, device=device)[:, None], torch.arange(total, device=device)
-    return (columns <= rows) & (columns > rows - (window or total))
+    rows = torch.arange(total - new, total, device=like.device)[:, None]
+    columns = torch.arange(total, device=like.device)
+    seen = (columns <= rows) & (columns > rows - (window or total))
+    return torch.zeros_like(seen, dtype=like.dtype).masked_fill_(~seen, float("-inf"))
 
 
 def packable(model: Any) -> bool:

@@ -110,10 +110,14 @@ def test_logits_of_contexts_side_by_side_are_those_of_plain_forward_passes(windo
 
 
 def test_a_mask_is_made_only_where_one_is_needed() -> None:
-    assert visible(1, 50, None, "cpu") is None
-    assert visible(50, 50, None, "cpu") is None
-    assert visible(2, 4, None, "cpu").int().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1]]
-    assert visible(1, 5, 2, "cpu").int().tolist() == [[0, 0, 0, 1, 1]]
+    import torch
+
+    like, no = torch.zeros(1, dtype=torch.float16), float("-inf")
+    assert visible(1, 50, None, like) is None
+    assert visible(50, 50, None, like) is None
+    assert visible(2, 4, None, like).tolist() == [[0, 0, 0, no], [0, 0, 0, 0]]
+    assert visible(1, 5, 2, like).tolist() == [[no, no, no, 0, 0]]
+    assert visible(1, 5, 2, like).dtype == torch.float16
 
 
 def operator_of(decoder: Decoder, tokenizer: Any, **settings: Any) -> LocalOperator:
