@@ -140,7 +140,7 @@ def main(
 def files_of(base: str) -> dict[str, tuple[int, int, str]]:
     """Size, time of the last write and SHA-256 of each file of a base, which is read whole.
 
-    Beside a base that is held in memory the hash is left out: there a fit would take longer to read it than to train.
+    Beside a base that is held in memory the hash is left out: a second fit there is to read nothing of it again.
     """
     directory = models.directory_of(base)
     paths = sorted(path for path in directory.iterdir() if path.is_file()) if directory else []
