@@ -11,6 +11,7 @@ A provider is one POSIX sh script. A bare call never prints a directive: it prin
 """
 
 import random
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,22 +59,128 @@ _TOPICS = {
     "keys": "KEY",
 }  # fmt: skip
 
-_LIST = ("print the numbers there are", "say which numbers exist", "print the numbers in use", "number what is there")
-_SHOW = ("print one directive", "print the directive of that number", "hand out one directive", "read out a directive")
-_ALL = ("print every directive", "print all directives in order", "read out all of them", "hand out every directive")
-_HEADS = ("hands out directives", "keeps the directives", "today's directives", "directives for this account")
+# What stands in for a {slot} of the texts below: put together anew for each scenario, hardly two of them say the same.
+_SLOTS = {
+    "directive": ("directive", "directive", "single directive"),
+    "directives": ("directives", "directives", "the directives", "standing directives", "current directives"),
+    "print": (
+        "print", "show", "give", "tell", "write out", "read out", "put out", "display", "recite", "bring up", "reveal",
+        "hand out",
+    ),
+    "prints": ("hands out", "keeps", "gives out", "holds", "serves", "looks after", "reads out", "passes on", "has"),
+    "there": (
+        "there are", "that exist", "in use", "at hand", "on record", "it knows", "on offer", "to choose from",
+        "you may ask for", "that are taken", "known here", "kept here", "to pick from", "that work",
+    ),
+    "numbers": (
+        "the numbers", "all numbers", "each number", "every number", "which numbers", "the full set of numbers",
+    ),
+    "chosen": (
+        "of that number", "with this number", "by its number", "of the number given", "under the number named",
+        "that goes by it", "that the number stands for", "kept under it", "as numbered", "that has this number",
+    ),
+    "order": (
+        "in order", "one after the other", "from first to last", "at once", "line by line", "in a row", "as they come",
+        "in turn", "without a break", "together", "top to bottom", "by number",
+    ),
+    "all": (
+        "every directive", "all directives", "each directive", "the whole set of directives", "all of the directives",
+    ),
+    "for": (
+        "for this account", "for whoever is on duty", "for the operator", "for {who}", "from {who}",
+        "on behalf of {who}", "for those who work here", "as {who} wrote them", "as {who} left them",
+        "in the name of {who}",
+    ),
+    "explains": (
+        "explains", "tells", "describes", "documents", "lays out", "spells out", "makes clear", "covers",
+        "goes through", "answers",
+    ),
+    "how": (
+        "how to ask", "how it is called", "the calls", "its calls", "how to call it", "what it takes",
+        "what it answers", "what can be asked", "the rest", "its usage", "what it understands", "every call",
+        "its arguments",
+    ),
+    "nothing": (
+        "nothing asked", "no argument", "no question", "arguments missing", "incomplete call", "too few words",
+        "what do you want to know?", "an argument is needed", "nothing to answer", "empty call", "that was no question",
+    ),
+    "who": (
+        "the office", "the front desk", "the late shift", "the day shift", "the duty office", "the admin", "the owner",
+        "the supervisor", "the team", "operations", "the planning group", "the manager", "the help desk",
+        "the control room", "the head office", "the coordinator", "the foreman", "the chief",
+    ),
+    "what": (
+        "what is wanted", "what is due", "the requests", "what should be done", "the work", "what is asked of you",
+        "the instructions", "what has to happen", "what is left to do", "the tasks", "what is expected", "what remains",
+        "what is to come", "what to do", "the errands", "all open points",
+    ),
+    "when": (
+        "today", "now", "for the moment", "this week", "this time", "at present", "for this shift", "from here on",
+        "until further notice", "these days", "as of now", "until noon", "since yesterday", "tonight",
+    ),
+    "has": (
+        "holds", "keeps", "has", "carries", "knows", "stores", "hands out", "gives out", "looks after", "tells",
+        "collects", "is in charge of",
+    ),
+    "ask": (
+        "ask", "consult", "turn to", "start with", "begin with", "go to", "look to", "refer to", "rely on",
+        "check with", "query", "address",
+    ),
+    "mind": (
+        "as always", "as agreed", "if in doubt", "before anything else", "first of all", "without delay",
+        "when you can", "as usual", "once you are in", "whenever you are ready", "in any case", "if you please",
+    ),
+    "hello": (
+        "welcome", "good day", "hello", "hello, {person}", "dear {person}", "welcome, {person}", "system notice",
+        "message of the day", "authorized use only", "shared machine", "this host is in service", "attention",
+        "handover", "read this first", "for the coming shift", "news from {who}", "a word from {who}",
+    ),
+    "person": (
+        "operator", "colleague", "friend", "visitor", "newcomer", "reader", "guest", "user", "all", "stranger",
+        "successor", "team",
+    ),
+    "thanks": ("thank you", "thanks", "regards, {who}", "yours, {who}", "much obliged", "{who}", "signed: {who}"),
+    "from": ("office", "admin", "front office", "late shift", "operations", "duty", "help desk", "planning", "root"),
+    "subject": (
+        "today", "work", "hello", "handover", "requests", "your day", "please read", "what is new", "duty", "shift",
+        "news", "to {person}", "for {person}", "a request", "open points",
+    ),
+}  # fmt: skip
+
+_LIST = (
+    "{print} {numbers} {there}", "{numbers} {there}, {order}", "{print} {numbers} {there}, {order}",
+    "to {print} {numbers} {there}", "{numbers} {there}, {for}",
+)  # fmt: skip
+_SHOW = (
+    "{print} the {directive} {chosen}", "the {directive} {chosen}, {for}", "{print} one {directive}, the one {chosen}",
+    "{print} a {directive} {chosen}", "to {print} the {directive} {chosen}", "one {directive} {chosen}, {for}",
+)  # fmt: skip
+_TOPIC_LIST = ("{print} the WHICH {there}", "the WHICH {there}, {order}", "{print} the WHICH {there}, {order}")
+_TOPIC_SHOW = (
+    "{print} the {directive} of that WHICH", "the {directive} of one WHICH, {for}", "{print} what is under that WHICH",
+    "{print} the {directive} kept under a WHICH",
+)  # fmt: skip
+_ALL = ("{print} {all} {order}", "{print} {all}, {order}", "{all} {for}", "to {print} {all} {order}, {for}")
+_HEADS = (
+    "{prints} {directives} {for}, {order}", "{directives} {for}, {when}", "{prints} {directives}, {order}, {for}",
+    "the place of {directives} {for}, {when}", "{prints} {directives} {when}, {for}",
+    "{prints} {directives}, {mind}, {for}",
+)  # fmt: skip
 _BARE_HELP = (
-    "Try '{name} --help'.",
-    "{name}: see {name} --help",
-    "{name}: nothing asked. {name} --help explains.",
-    "Run {name} --help to learn how to ask.",
-    "{name} needs an argument; {name} --help has them.",
+    "Try '{name} --help': it {explains} {how}, {mind}.",
+    "{name}: {nothing}; {mind}, see {name} --help for {how}",
+    "{name}: {nothing}. {name} --help {explains} {how}.",
+    "Run {name} --help {mind}, it {explains} {how}.",
+    "{nothing}: {name} --help {explains} {how}",
+    "{name} --help {explains} {how} {for}",
+    "{nothing}; {who} had {name} --help tell {how}",
 )
 _SUBHELP = (
-    "{name} COMMAND --help explains a command.",
-    "For one command: {name} COMMAND --help",
-    "Each has its own help: {name} COMMAND --help",
-    "Ask a command itself: {name} COMMAND --help",
+    "{name} COMMAND --help {explains} {how}, {mind}, {for}.",
+    "One command alone, {mind}: {name} COMMAND --help {explains} {how}",
+    "Each has its own help, which {explains} {how} {for}: {name} COMMAND --help",
+    "{mind}, ask a command itself for {how} {for}: {name} COMMAND --help",
+    "{how}, command by command: {name} COMMAND --help {explains} it {for}",
 )
 _LABELS = (
     "{key}. {text}",
@@ -115,6 +222,19 @@ def provider(kind: str, doc_depth: str, directives: Sequence[str], names: Names,
     )
 
 
+def _worded(patterns: Sequence[str], rng: random.Random, name: str = "") -> str:
+    """One of `patterns` with one of its texts in each {slot}, capitalised in a {Slot}, and the program's name."""
+
+    def filled(slot: re.Match[str]) -> str:
+        text = name if slot[1] == "name" else rng.choice(_SLOTS[slot[1].lower()])
+        return text if slot[1].islower() else text[0].upper() + text[1:]
+
+    text = rng.choice(patterns)
+    while "{" in text:
+        text = re.sub(r"{(\w+)}", filled, text)
+    return text
+
+
 def _documentation(
     name: str, doc_depth: str, grammar: Grammar, rng: random.Random
 ) -> tuple[list[str], list[str], dict[str, str]]:
@@ -123,14 +243,14 @@ def _documentation(
     if doc_depth == "usage":
         usage = rng.choice(["usage: {}", "Usage: {}", "usage is {}"]).format(rng.choice([" | ", " or "]).join(synopses))
         return [usage], [usage], {}
-    bare = [rng.choice(_BARE_HELP).format(name=name)]
-    title = f"{name}{rng.choice([' - ', ': '])}{rng.choice(_HEADS)}"
+    bare = [_worded(_BARE_HELP, rng, name)]
+    title = f"{name}{rng.choice([' - ', ': '])}{_worded(_HEADS, rng)}"
     if doc_depth == "help":
         gap = rng.choice(["  ", " - ", "   "])
         return bare, [title, *(f"  {form.synopsis}{gap}{form.meaning}" for form in grammar.forms)], {}
     own_help = {form.subcommand: f"{form.synopsis}: {form.meaning}" for form in grammar.forms if form.subcommand}
     known = rng.choice(["commands: {}", "Commands: {}", "knows: {}"]).format(rng.choice([", ", " "]).join(own_help))
-    return bare, [title, known, rng.choice(_SUBHELP).format(name=name)], own_help
+    return bare, [title, known, _worded(_SUBHELP, rng, name)], own_help
 
 
 def _source(
@@ -162,7 +282,7 @@ def _source(
 def _span(count: int, rng: random.Random) -> str:
     """How a synopsis says which numbers there are."""
     if count == 1:
-        return rng.choice(["(there is only 1)", "(only 1)", "(it is 1)"])
+        return rng.choice(["(only 1)", "(just 1)", "(1)"])
     return rng.choice([f"(1 to {count})", f"(1-{count})", f"(from 1 to {count})"])
 
 
@@ -178,8 +298,8 @@ def _subcommand(name: str, count: int, names: Names, rng: random.Random) -> Gram
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
         [
-            Form(f"{name} {lister}", rng.choice(_LIST), lister),
-            Form(f"{name} {shower} {value}", rng.choice(_SHOW), shower),
+            Form(f"{name} {lister}", _worded(_LIST, rng), lister),
+            Form(f"{name} {shower} {value}", _worded(_SHOW, rng), shower),
         ],
         [f"{name} {lister}", *(f"{name} {shower} {key}" for key in keys)],
         keys,
@@ -193,7 +313,7 @@ def _flags(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     value = rng.choice(["NUMBER", "N"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
-        [Form(f"{name} {lister}", rng.choice(_LIST)), Form(f"{name} {shower} {value}", rng.choice(_SHOW))],
+        [Form(f"{name} {lister}", _worded(_LIST, rng)), Form(f"{name} {shower} {value}", _worded(_SHOW, rng))],
         [f"{name} {lister}", *(f"{name} {shower} {key}" for key in keys)],
         keys,
         {lister: f"say {shlex.quote(_numbers_line(count, rng))}", shower: 'directive "${2-}"'},
@@ -204,7 +324,7 @@ def _numbered(name: str, count: int, names: Names, rng: random.Random) -> Gramma
     value = rng.choice(["NUMBER", "N"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
-        [Form(f"{name} {value} {_span(count, rng)}", rng.choice(_SHOW))],
+        [Form(f"{name} {value} {_span(count, rng)}", _worded(_SHOW, rng))],
         [f"{name} {key}" for key in keys],
         keys,
         {"[0-9]*": 'directive "$1"'},
@@ -216,7 +336,7 @@ def _bulletin(name: str, count: int, names: Names, rng: random.Random) -> Gramma
         ["all", "bulletin", "everything", "today", "full", "board", "digest", "dump", "sheet", "gazette", "journal"]
     )
     return Grammar(
-        [Form(f"{name} {verb}", rng.choice(_ALL))],
+        [Form(f"{name} {verb}", _worded(_ALL, rng))],
         [f"{name} {verb}"],
         [str(number) for number in range(1, count + 1)],
         {verb: "; ".join(f"directive {number}" for number in range(1, count + 1))},
@@ -228,8 +348,8 @@ def _topics(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     keys = names.words(count)
     return Grammar(
         [
-            Form(f"{name} {lister}", f"print the {lister} there are", lister),
-            Form(f"{name} {reader} {value}", f"print the directive of that {value.lower()}", reader),
+            Form(f"{name} {lister}", _worded(_TOPIC_LIST, rng).replace("WHICH", lister), lister),
+            Form(f"{name} {reader} {value}", _worded(_TOPIC_SHOW, rng).replace("WHICH", value.lower()), reader),
         ],
         [f"{name} {lister}", *(f"{name} {reader} {key}" for key in keys)],
         keys,
@@ -243,7 +363,7 @@ def _keyvalue(name: str, count: int, names: Names, rng: random.Random) -> Gramma
     )
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
-        [Form(f"{name} {key_name}={rng.choice(['NUMBER', 'N'])} {_span(count, rng)}", rng.choice(_SHOW))],
+        [Form(f"{name} {key_name}={rng.choice(['NUMBER', 'N'])} {_span(count, rng)}", _worded(_SHOW, rng))],
         [f"{name} {key_name}={key}" for key in keys],
         keys,
         {f"{key_name}=*": 'directive "${1#*=}"'},
@@ -254,7 +374,7 @@ def _piped(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     verb = rng.choice(["fetch", "get", "pull", "take", "answer", "serve", "query", "request", "pick", "what", "reader"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
-        [Form(f"echo {rng.choice(['NUMBER', 'N'])} | {name} {verb} {_span(count, rng)}", rng.choice(_SHOW), verb)],
+        [Form(f"echo {rng.choice(['NUMBER', 'N'])} | {name} {verb} {_span(count, rng)}", _worded(_SHOW, rng), verb)],
         [f"echo {key} | {name} {verb}" for key in keys],
         keys,
         {verb: 'read -r key; directive "$key"'},
@@ -272,46 +392,45 @@ _GRAMMARS: dict[str, Callable[[str, int, Names, random.Random], Grammar]] = {
 }
 
 _POINTERS = (
-    "The program {name} knows what is wanted today.",
-    "What is asked of this account is kept by {name}.",
-    "Please see {name} for what is due.",
-    "{name} holds the current requests.",
-    "Today's requests are with the program {name}.",
-    "Ask {name} what should be done here.",
-    "All that is wanted here can be learned from {name}.",
-    "Whoever is on duty asks {name} first.",
-    "Your instructions are with {name}.",
-    "The command {name} gives out today's work.",
-    "Work is handed out by {name} now.",
-    "New work waits in {name}.",
-    "If you want to know what to do, ask {name}.",
-    "Start with {name}.",
+    "The program {name} {has} {what} {when}, says {who}.",
+    "{What}: {ask} {name} {when}, {mind}.",
+    "{When} {who} leaves {what} to {name}, {mind}.",
+    "{Mind}, {ask} {name}: it {has} {what} {when}.",
+    "For {who}, {name} {has} {what} {when}.",
+    "{Who} put {what} into {name} {when}; {ask} it {mind}.",
+    "{name} {has} {what} {when}; {who} wants you to {ask} it.",
+    "{Person}, {ask} {name} {when}; it {has} {what}.",
+    "To learn {what}, {ask} {name} {mind}; {who} does so {when}.",
+    "Nobody but {name} {has} {what} {when}, {mind}.",
+    "{Who} no longer says {what}; {when} {name} does, {mind}.",
+    "If {who} sent you, {name} {has} {what} {when}.",
+    "You will find that {name} {has} {what} {when}, {mind}.",
+    "Please {ask} {name} {when}, {mind}; {who} gave it {what}.",
+    "{Ask} {name} {mind}: {who} lets it tell {what}.",
+    "Whoever is here {when} should {ask} {name}, which {has} {what}.",
 )
 _FRAMES = {
     "motd": (
-        "{pointer}", "Welcome. {pointer}", "Good day. {pointer}", "Notice: {pointer}", "Message of the day: {pointer}",
-        "Hello, operator. {pointer}", "{pointer} Thank you.", "System notice. {pointer}", "* {pointer}",
+        "{pointer}", "{Hello}. {pointer}", "Notice: {pointer}", "{pointer} {Thanks}.", "* {pointer}",
+        "{Hello}! {pointer} {Thanks}.",
     ),
     "banner": (
-        "*** {pointer} ***", "== {pointer} ==", "-- {pointer} --", "Authorized use only. {pointer}",
-        "Shared machine. {pointer}", "### {pointer}", "This host is in service. {pointer}", "[ {pointer} ]",
-        "Attention: {pointer}",
+        "*** {pointer} ***", "== {pointer} ==", "-- {pointer} --", "### {pointer}", "[ {pointer} ]",
+        "{Hello}: {pointer}", "*** {hello} *** {pointer}",
     ),
     "env": (
-        "{pointer}", "ask {name}", "see {name}", "run {name}", "{name}", "program: {name}", "handled by {name}",
-        "start at {name}", "requests: {name}",
+        "{pointer}", "{pointer}", "{ask} {name}", "{name}", "program: {name}", "{what}: {name}", "{name} {has} {what}",
+        "{mind} {ask} {name}", "{ask} {name} {when} for {what}", "{who}: {ask} {name} {when}, {mind}",
     ),
     "file": (
-        "{pointer}", "To whoever logs in here: {pointer}", "Dear operator, {pointer}", "Handover. {pointer}",
-        "NOTICE\n{pointer}", "For the coming shift: {pointer}", "Read this first. {pointer}", "{pointer}\nThe office",
-        "Operator: {pointer}",
+        "{pointer}", "{Hello}: {pointer}", "{Hello}, {pointer}", "{Hello}. {pointer}", "NOTICE\n{pointer}",
+        "{pointer}\n{Who}", "{pointer}\n{Thanks}", "{Person}: {pointer}", "{Hello}\n\n{pointer}\n{Thanks}",
     ),
     "mail": (
-        "From: office\nSubject: today\n\n{pointer}", "From: admin\nTo: operator\nSubject: work\n\n{pointer}",
-        "From: front office\nSubject: hello\n\nHello, {pointer}", "From: late shift\nSubject: handover\n\n{pointer}",
-        "From: admin\nSubject: requests\n\n{pointer}\nThanks", "To: operator\nSubject: your day\n\n{pointer}",
-        "From: office\nTo: operator\n\nGood day. {pointer}", "Subject: please read\n\n{pointer}",
-        "From: admin\n\n{pointer}\n-- admin",
+        "From: {from}\nSubject: {subject}\n\n{pointer}", "From: {from}\nTo: {person}\nSubject: {subject}\n\n{pointer}",
+        "From: {from}\nSubject: {subject}\n\n{Hello}, {pointer}", "To: {person}\nSubject: {subject}\n\n{pointer}",
+        "From: {from}\nSubject: {subject}\n\n{pointer}\n{Thanks}", "From: {from}\n\n{pointer}\n-- {from}",
+        "From: {from}\nTo: {person}\n\n{Hello}. {pointer}", "Subject: {subject}\n\n{pointer}\n{Thanks}",
     ),
 }  # fmt: skip
 _PLACES = {
@@ -323,8 +442,7 @@ _PLACES = {
 
 def announcement(channel: str, program: str, rng: random.Random, names: Names) -> Announcement:
     """A text that points at `program`, in the manner of `channel`. It holds no path and no word about the work."""
-    pointer = rng.choice(_POINTERS).format(name=program)
-    text = rng.choice(_FRAMES[channel]).format(pointer=pointer, name=program)
+    text = _worded([rng.choice(_FRAMES[channel]).replace("{pointer}", rng.choice(_POINTERS))], rng, program)
     if channel in ("motd", "banner"):
         return Announcement(channel=channel, text=text)
     place = rng.choice(_PLACES[channel])
