@@ -6,15 +6,15 @@
 Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory),
         <base>/recipe.json (make_base.py), which says how many documents the base has read; they are written again as
         it goes (a minute for 50,000)
-Writes  --out, where report.py puts it beside that run's rates; --unread: the held-out scenarios without those that
-        have a directive which was read, to be played in their stead
+Writes  --out, where report.py puts it beside that run's rates; --unread: the held-out scenarios nothing of which was
+        read, to be played in place of all of them
 Needs   nothing
 
 Names, paths and numbers are masked first, since fresh ones hide a sentence that was copied. What is counted is runs of
 13 words (GPT-3, Brown et al. 2020, appendix C), a shorter text as a whole; a run that masking leaves fewer than four
-words of is not counted. Directives of held-out archetypes should share nothing with either (--unread sees to it);
-announcements and providers share their words with trajectories (that is the routine) and nothing with the corpus;
-commands are the shell's.
+words of is not counted. A scenario was read if the corpus or a session holds a run of any of its directives, its
+announcement or what its provider says, or if a session holds one of its commands; the corpus may hold those, they are
+the shell's.
 """
 
 import re
@@ -49,9 +49,9 @@ def main(
     partial: bool,
     redo: bool,
 ) -> int:
-    """Count, print a table, report as one JSON line, and write the scenarios whose directives were not read."""
+    """Count, print a table, report as one JSON line, and write the scenarios nothing of which was read."""
     records = read_scenarios(holdout, partial=partial)
-    wanted = runs_of_scenarios(records)
+    wanted = {record.id: runs_of(record) for record in records}
     read, seed, before = corpus_of(Path(base))
     documents = read if documents is None else documents
     sources: dict[str, Iterable[str]] = {
@@ -60,8 +60,14 @@ def main(
     if data:
         rows = read_trajectories(data, partial=partial, scenarios=scenarios)
         sources["data"] = (turn.content for row in rows if row.kept for turn in row.messages)
-    found = {name: found_in(wanted, texts) for name, texts in sources.items()}
-    report = {name: shared(wanted, runs) for name, runs in found.items()}
+    everything = together(wanted.values())
+    found = {name: found_in(everything, texts) for name, texts in sources.items()}
+    left_out = {name for name, runs in wanted.items() if unread and was_read(runs, found)}
+    left = together(runs for name, runs in wanted.items() if name not in left_out)
+    report = {name: shared(left, runs) for name, runs in found.items()}
+    if unread:
+        write_unread(unread, [record for record in records if record.id not in left_out], holdout=holdout, redo=redo)
+        print(f"{unread}: {len(records) - len(left_out)} of {len(records)} scenarios; of these", file=sys.stderr)
     print(f"{'read by':10s}{'part':16s}{'runs':>8s}{'shared':>8s}", file=sys.stderr)
     for name, parts in report.items():
         for part, row in parts.items():
@@ -71,7 +77,8 @@ def main(
     if before:
         print(f"{base} began on another base, whose {before} documents are not among these", file=sys.stderr)
     if unread:
-        figures["left_out"] = write_unread(unread, records, set().union(*found.values()), holdout=holdout, redo=redo)
+        by_all = {name: shared(everything, runs) for name, runs in found.items()}
+        figures |= {"left_out": sorted(left_out), "shared_by_all": by_all}
     if out:
         write_json(out, figures)
     stage.report(figures)
@@ -102,17 +109,37 @@ def corpus_of(base: Path) -> tuple[int, int, int]:
     return read, seed, before
 
 
-def runs_of_scenarios(scenarios: Iterable[Scenario]) -> Runs:
-    """Runs of words of the directives, announcements, provider scripts and commands; the provider's name is masked."""
+def runs_of(scenario: Scenario) -> Runs:
+    """Runs of words of its directives, announcement, provider's texts and commands; the provider's name is masked."""
+    name = PurePosixPath(scenario.provider.path).name
+    quoted = re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source)
+    said = [text.replace("'\"'\"'", "'") for text in quoted]
+    around = [text.replace(name, MASKED) for text in said if not any(one in text for one in scenario.directives)]
+    return {
+        "directives": set().union(*map(needles, scenario.directives)),
+        "announcements": needles(scenario.announcement.text.replace(name, MASKED)),
+        "providers": set().union(*map(needles, around)),
+        "commands": set().union(*map(needles, scenario.reference_solution)),
+    }
+
+
+def together(scenarios: Iterable[Runs]) -> Runs:
+    """The runs of several scenarios, by part."""
     parts: Runs = {"directives": set(), "announcements": set(), "providers": set(), "commands": set()}
-    for scenario in scenarios:
-        name = PurePosixPath(scenario.provider.path).name
-        parts["directives"].update(*map(needles, scenario.directives))
-        parts["announcements"] |= needles(scenario.announcement.text.replace(name, MASKED))
-        said = re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source.replace(name, MASKED))
-        parts["providers"].update(*(needles(text) for text in said if not any(d in text for d in scenario.directives)))
-        parts["commands"].update(*map(needles, scenario.reference_solution))
+    for runs in scenarios:
+        for part, those in runs.items():
+            parts[part] |= those
     return parts
+
+
+def was_read(runs: Runs, found: dict[str, set[tuple[str, ...]]]) -> bool:
+    """True if one of the runs was found; a command in the corpus does not count."""
+    return any(
+        those & seen
+        for name, seen in found.items()
+        for part, those in runs.items()
+        if (name, part) != ("corpus", "commands")
+    )
 
 
 def words_of(text: str) -> list[str]:
@@ -151,21 +178,16 @@ def shared(wanted: Runs, found: set[tuple[str, ...]]) -> dict[str, dict[str, Any
     }
 
 
-def write_unread(
-    out: Path, records: list[Scenario], found: set[tuple[str, ...]], *, holdout: Path, redo: bool
-) -> list[str]:
-    """Write the records none of whose directives has a run in `found`; ids of the others. Raises BadInputError."""
-    read = {record.id for record in records if any(needles(text) & found for text in record.directives)}
-    if len(read) == len(records):
-        raise BadInputError(f"{holdout}: each scenario has a directive that was read before; hold out others")
-    flags = {"by": stage.split_kind(holdout), "left_out": sorted(read)}
+def write_unread(out: Path, unread: list[Scenario], *, holdout: Path, redo: bool) -> None:
+    """Write the scenarios that are left of `holdout`. Raises BadInputError where none is."""
+    if not unread:
+        raise BadInputError(f"{holdout}: something of each scenario was read before; hold out others")
+    ids = [record.id for record in unread]
+    flags = {"by": stage.split_kind(holdout), "unread": ids}
     manifest = stage.begin(out, stage="overlap", flags=flags, inputs=[holdout], redo=redo)
-    unread = [record for record in records if record.id not in read]
     for record in unread:
         write_record(out, record)
-    stage.finish(out, manifest, ids=[record.id for record in unread], counts={"scenarios": len(unread)})
-    print(f"{out}: {len(unread)} scenarios; left out: {', '.join(sorted(read)) or 'none'}", file=sys.stderr)
-    return sorted(read)
+    stage.finish(out, manifest, ids=ids, counts={"scenarios": len(ids)})
 
 
 def parser() -> ArgumentParser:
@@ -177,7 +199,7 @@ def parser() -> ArgumentParser:
     parser.add_argument("--base", default="base", help="base of make_base.py (default %(default)s)")
     parser.add_argument("--documents", type=int, help="first ones of the base's corpus (default: all that it has read)")
     parser.add_argument("--out", type=Path, help="JSON file to write, too (default none)")
-    parser.add_argument("--unread", type=Path, help="directory for the scenarios without a directive that was read")
+    parser.add_argument("--unread", type=Path, help="directory for the scenarios nothing of which was read")
     parser.add_argument("--partial", action="store_true", help="take unfinished input directories")
     parser.add_argument("--redo", action="store_true", help="start over with --unread instead of comparing")
     return parser

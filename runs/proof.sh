@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the adapter adds, measured on archetypes that it never saw: four draws of held-out archetypes, on the tiny base.
+# What the adapter adds, measured on archetypes that it never saw: three draws of held-out archetypes, on the tiny base.
 #
-#     runs/proof.sh [DRAW...]        # 1 2 3 4 unless named; hours on 2 cores, every stage resumes
+#     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
 #
 # Reads   base/, dev/proof/scenarios.tar.xz: 3,200 scenarios that generate.py has written and gated with the flags below,
 #         so that nobody waits an hour for them; with N they are written and gated here
@@ -14,8 +14,8 @@
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
 # a tenth of the scenarios of each archetype is held out too. Two adapters per draw are trained on the rest; their mean is
 # played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
-# held-out texts stands in all that the base and the adapter have read; a scenario of a held-out archetype one of whose
-# directives does is not played. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the
+# held-out texts stands in all that the base and the adapter have read; a scenario of a held-out archetype of which
+# anything does (a directive, the announcement, what its provider says, a command in a session) is not played. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the
 # curve.
 #
 # OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N from 96, to split):
@@ -63,7 +63,7 @@ fi
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
   --workers 4 --out "$OUT/trajectories"
 
-[ $# -gt 0 ] || set -- 1 2 3 4
+[ $# -gt 0 ] || set -- 1 2 3
 runs=()
 for draw in "$@"; do
   here=$OUT/draw-$draw

@@ -2,8 +2,10 @@
 
 import functools
 import json
+import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,11 @@ import tiny
 import corpus
 import stage
 import templates
-from overlap import found_in, needles, runs_of_scenarios
+from overlap import found_in, needles, runs_of, was_read
 from schema import BadInputError, Message, Scenario, read_scenarios, write_json, write_record
-from taxonomy import Combination
+from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination
+from templates.providers import provider
+from templates.world import Names
 
 ROOT = Path(__file__).parent.parent
 
@@ -47,7 +51,42 @@ def test_a_provider_is_a_name_whatever_it_is_called() -> None:
         "source": held.provider.source.replace(held.provider.path.rpartition("/")[2], "unheardof"),
     }
     again = held.model_copy(update={"provider": held.provider.model_copy(update=called)})
-    assert runs_of_scenarios([again])["providers"] == runs_of_scenarios([held])["providers"] != set()
+    assert runs_of(again)["providers"] == runs_of(held)["providers"] != set()
+
+
+def test_a_directive_with_quotes_is_none_of_the_providers_words() -> None:
+    asked = "Delete the rows of 'amber agate.csv' that it's said to have."
+    names = Names(random.Random(1))
+    made = provider("bulletin", "usage", [asked], names, names.rng)
+    held = scenario("a").model_copy(update={"provider": made, "directives": [asked]})
+    assert "'\"'\"'" in made.source
+    assert runs_of(held)["providers"] & needles(asked) == set()
+    assert all("rows" not in run for run in runs_of(held)["providers"])
+
+
+@pytest.mark.parametrize("by", ["corpus", "data"])
+@pytest.mark.parametrize("part", ["directives", "announcements", "providers", "commands"])
+def test_a_scenario_was_read_if_any_part_was_but_the_corpus_may_hold_its_commands(part: str, by: str) -> None:
+    held, other = runs_of(scenario("a")), runs_of(scenario("b", task="make_links"))
+    assert all(held.values())
+    assert was_read(held, {by: set(held[part])}) == ((part, by) != ("commands", "corpus"))
+    assert not was_read(other, {by: set(held[part])})
+
+
+def test_hardly_two_scenarios_announce_or_explain_alike() -> None:
+    """Of 400 scenarios of every kind, depth and channel most share nothing but directives with any other."""
+    ways = [
+        Combination("filter_rows", kind, channel, depth, "hard")
+        for kind, depths in PROVIDERS.items()
+        for depth in depths
+        for channel in ANNOUNCEMENTS
+    ]
+    combinations = (ways * 5)[:400]
+    made = [runs_of(templates.author(one, seed=str(at), id=f"s-{at}")) for at, one in enumerate(combinations)]
+    said = [runs["announcements"] | runs["providers"] for runs in made]
+    times = Counter(run for runs in said for run in runs)
+    alone = [runs for runs in said if all(times[run] == 1 for run in runs)]
+    assert len(alone) > 0.85 * len(said)
 
 
 def test_no_directive_announcement_or_provider_of_a_template_stands_in_the_corpus(tmp_path: Path) -> None:
@@ -83,12 +122,12 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
     found = figures["shared"]["data"]["directives"]
-    assert found["shared"] == found["runs"] == len(runs_of_scenarios([held])["directives"])
+    assert found["shared"] == found["runs"] == len(runs_of(held)["directives"])
     write_record(tmp_path / "others", scenario("b", task="sum_column"))
     with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
         count(data=tmp_path / "data", scenarios=tmp_path / "others", unread=None)
     unread = tmp_path / "unread"
-    with pytest.raises(BadInputError, match="each scenario has a directive that was read before"):
+    with pytest.raises(BadInputError, match="something of each scenario was read before"):
         count(data=tmp_path / "data", unread=unread)
     assert not unread.exists()
     other = scenario("b", task="sum_column")
