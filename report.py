@@ -280,9 +280,10 @@ class Shared(BaseModel):
 
 
 class Overlap(BaseModel):
-    """What is read of an overlap.json: by reader, by part."""
+    """What is read of an overlap.json: by reader, by part; ids of the scenarios that were left out."""
 
     shared: dict[str, dict[str, Shared]]
+    left_out: list[str] = []
 
 
 class Report(BaseModel):
@@ -305,7 +306,8 @@ def read_run(run: Path) -> dict[str, Any]:
         raise BadInputError(f"{run / 'manifest.json'}: finished: false; rerun that eval, its episodes are kept")
     report = checked(path, Report, "eval.py (its episodes are kept)")
     seen = run / "overlap.json"
-    return {**report, "overlap": checked(seen, Overlap, "overlap.py")["shared"] if seen.exists() else {}}
+    overlap = checked(seen, Overlap, "overlap.py") if seen.exists() else {"shared": {}}
+    return {**report, "overlap": overlap["shared"], "left_out": overlap.get("left_out", [])}
 
 
 def checked(path: Path, kind: type[BaseModel], by: str) -> dict[str, Any]:
@@ -374,6 +376,11 @@ def shared_texts(reports: dict[str, Any]) -> list[str]:
         "of archetypes that were trained on: the sentences are the same, names and files are new.\n"
         for run, by, parts in rows
         if by == "data" and reports[run]["split_by"] == "scenario" and (of := parts["directives"])["shared"]
+    ]
+    notes += [
+        f"{run}: {len(report['left_out'])} held-out scenarios of which something was read are left out.\n"
+        for run, report in reports.items()
+        if report["left_out"]
     ]
     said = "Held-out texts that were read before: runs of 13 words (or a shorter text) under masked names.\n"
     return ["\n".join([*notes, said, _grid(["run", "read as", *columns], cells)])]

@@ -227,7 +227,8 @@ def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path
         for side in ("archetypes", "scenarios")
     ]
     shared = {"directives": {"runs": 379, "shared": 295}, "commands": {"runs": 5, "shared": 4}}
-    write_json(runs[0] / "overlap.json", {"shared": {"data": {part: {"runs": 9, "shared": 0} for part in shared}}})
+    none = {"data": {part: {"runs": 9, "shared": 0} for part in shared}}
+    write_json(runs[0] / "overlap.json", {"shared": none, "left_out": ["a-1", "b-2"]})
     write_json(runs[1] / "overlap.json", {"shared": {"data": shared}})
     done = run_report("--runs", *runs, "--table", tmp_path / "t.md", "--picture", tmp_path / "p.svg")
     assert done.returncode == 0, done.stderr
@@ -236,6 +237,8 @@ def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path
         assert f"| draw-{draw}/eval-archetypes | archetype | adapter |" in text
         assert picture.count(f"<!-- draw-{draw}/adapter -->") == 1  # the legend: matplotlib draws text as outlines
     assert "| draw-1/eval-scenarios | data | 4/5 | 295/379 |" in text
+    assert text.count("are left out") == 1
+    assert "draw-1/eval-archetypes: 2 held-out scenarios of which something was read are left out." in text
     assert text.count("masked directives also stand in the training data") == 1
     assert "draw-1/eval-scenarios: 295 of 379 masked directives also stand in the training data" in text
     assert labelled([tmp_path / "a", tmp_path / "b"]) == {"a": tmp_path / "a", "b": tmp_path / "b"}
