@@ -60,6 +60,7 @@ _TOPICS = {
 }  # fmt: skip
 
 # What stands in for a {slot} of the texts below: put together anew for each scenario, hardly two of them say the same.
+# Who asks has no word for a name that programs bear (`desk`, `duty`): an announcement names one program.
 _SLOTS = {
     "directive": ("directive", "directive", "single directive"),
     "directives": ("directives", "directives", "the directives", "standing directives", "current directives"),
@@ -105,8 +106,8 @@ _SLOTS = {
         "what do you want to know?", "an argument is needed", "nothing to answer", "empty call", "that was no question",
     ),
     "who": (
-        "the office", "the front desk", "the late shift", "the day shift", "the duty office", "the admin", "the owner",
-        "the supervisor", "the team", "operations", "the planning group", "the manager", "the help desk",
+        "the office", "the reception", "the late shift", "the day shift", "the registry", "the admin", "the owner",
+        "the supervisor", "the team", "operations", "the planning group", "the manager", "the hall porter",
         "the control room", "the head office", "the coordinator", "the foreman", "the chief",
     ),
     "what": (
@@ -124,7 +125,7 @@ _SLOTS = {
     ),
     "ask": (
         "ask", "consult", "turn to", "start with", "begin with", "go to", "look to", "refer to", "rely on",
-        "check with", "query", "address",
+        "confer with", "query", "address",
     ),
     "mind": (
         "as always", "as agreed", "if in doubt", "before anything else", "first of all", "without delay",
@@ -140,9 +141,11 @@ _SLOTS = {
         "successor", "team",
     ),
     "thanks": ("thank you", "thanks", "regards, {who}", "yours, {who}", "much obliged", "{who}", "signed: {who}"),
-    "from": ("office", "admin", "front office", "late shift", "operations", "duty", "help desk", "planning", "root"),
+    "from": (
+        "office", "admin", "front office", "late shift", "operations", "registry", "reception", "planning", "root",
+    ),
     "subject": (
-        "today", "work", "hello", "handover", "requests", "your day", "please read", "what is new", "duty", "shift",
+        "today", "work", "hello", "handover", "requests", "your day", "please read", "what is new", "tasks", "shift",
         "news", "to {person}", "for {person}", "a request", "open points",
     ),
 }  # fmt: skip
