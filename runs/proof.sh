@@ -15,8 +15,8 @@
 # a tenth of the scenarios of each archetype is held out too. Two adapters per draw are trained on the rest; their mean is
 # played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
 # held-out texts stands in all that the base and the adapter have read; a scenario of a held-out archetype of which
-# anything does (a directive, the announcement, what its provider says, a command in a session) is not played. Of the first draw, a tenth and a third of the scenarios train an adapter each, for the
-# curve.
+# anything does (a directive, the announcement, what its provider says, a command in a session) is not played. Of the
+# first draw, a tenth and a third of the scenarios train two adapters each, for the curve.
 #
 # OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N from 96, to split):
 #     OUT=/tmp/proof FIGURES=/tmp/proof N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1

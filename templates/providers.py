@@ -60,7 +60,7 @@ _TOPICS = {
 }  # fmt: skip
 
 # What stands in for a {slot} of the texts below: put together anew for each scenario, hardly two of them say the same.
-# Who asks has no word for a name that programs bear (`desk`, `duty`): an announcement names one program.
+# No text of an announcement has a word that programs are named with (_ROLES: a session ran `desk` of "help desk").
 _SLOTS = {
     "directive": ("directive", "directive", "single directive"),
     "directives": ("directives", "directives", "the directives", "standing directives", "current directives"),
@@ -158,10 +158,10 @@ _SHOW = (
     "{print} the {directive} {chosen}", "the {directive} {chosen}, {for}", "{print} one {directive}, the one {chosen}",
     "{print} a {directive} {chosen}", "to {print} the {directive} {chosen}", "one {directive} {chosen}, {for}",
 )  # fmt: skip
-_TOPIC_LIST = ("{print} the WHICH {there}", "the WHICH {there}, {order}", "{print} the WHICH {there}, {order}")
+_TOPIC_LIST = ("{print} the {which} {there}", "the {which} {there}, {order}", "{print} the {which} {there}, {order}")
 _TOPIC_SHOW = (
-    "{print} the {directive} of that WHICH", "the {directive} of one WHICH, {for}", "{print} what is under that WHICH",
-    "{print} the {directive} kept under a WHICH",
+    "{print} the {directive} of that {which}", "the {directive} of one {which}, {for}",
+    "{print} what is under that {which}", "{print} the {directive} kept under a {which}",
 )  # fmt: skip
 _ALL = ("{print} {all} {order}", "{print} {all}, {order}", "{all} {for}", "to {print} {all} {order}, {for}")
 _HEADS = (
@@ -225,11 +225,11 @@ def provider(kind: str, doc_depth: str, directives: Sequence[str], names: Names,
     )
 
 
-def _worded(patterns: Sequence[str], rng: random.Random, name: str = "") -> str:
-    """One of `patterns` with one of its texts in each {slot}, capitalised in a {Slot}, and the program's name."""
+def _worded(patterns: Sequence[str], rng: random.Random, **given: str) -> str:
+    """One of `patterns` with what is given, or one of its texts, in each {slot}; capitalised in a {Slot}."""
 
     def filled(slot: re.Match[str]) -> str:
-        text = name if slot[1] == "name" else rng.choice(_SLOTS[slot[1].lower()])
+        text = given[slot[1]] if slot[1] in given else rng.choice(_SLOTS[slot[1].lower()])
         return text if slot[1].islower() else text[0].upper() + text[1:]
 
     text = rng.choice(patterns)
@@ -246,14 +246,14 @@ def _documentation(
     if doc_depth == "usage":
         usage = rng.choice(["usage: {}", "Usage: {}", "usage is {}"]).format(rng.choice([" | ", " or "]).join(synopses))
         return [usage], [usage], {}
-    bare = [_worded(_BARE_HELP, rng, name)]
+    bare = [_worded(_BARE_HELP, rng, name=name)]
     title = f"{name}{rng.choice([' - ', ': '])}{_worded(_HEADS, rng)}"
     if doc_depth == "help":
         gap = rng.choice(["  ", " - ", "   "])
         return bare, [title, *(f"  {form.synopsis}{gap}{form.meaning}" for form in grammar.forms)], {}
     own_help = {form.subcommand: f"{form.synopsis}: {form.meaning}" for form in grammar.forms if form.subcommand}
     known = rng.choice(["commands: {}", "Commands: {}", "knows: {}"]).format(rng.choice([", ", " "]).join(own_help))
-    return bare, [title, known, _worded(_SUBHELP, rng, name)], own_help
+    return bare, [title, known, _worded(_SUBHELP, rng, name=name)], own_help
 
 
 def _source(
@@ -351,8 +351,8 @@ def _topics(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     keys = names.words(count)
     return Grammar(
         [
-            Form(f"{name} {lister}", _worded(_TOPIC_LIST, rng).replace("WHICH", lister), lister),
-            Form(f"{name} {reader} {value}", _worded(_TOPIC_SHOW, rng).replace("WHICH", value.lower()), reader),
+            Form(f"{name} {lister}", _worded(_TOPIC_LIST, rng, which=lister), lister),
+            Form(f"{name} {reader} {value}", _worded(_TOPIC_SHOW, rng, which=value.lower()), reader),
         ],
         [f"{name} {lister}", *(f"{name} {reader} {key}" for key in keys)],
         keys,
@@ -445,7 +445,7 @@ _PLACES = {
 
 def announcement(channel: str, program: str, rng: random.Random, names: Names) -> Announcement:
     """A text that points at `program`, in the manner of `channel`. It holds no path and no word about the work."""
-    text = _worded([rng.choice(_FRAMES[channel]).replace("{pointer}", rng.choice(_POINTERS))], rng, program)
+    text = _worded([rng.choice(_FRAMES[channel]).replace("{pointer}", rng.choice(_POINTERS))], rng, name=program)
     if channel in ("motd", "banner"):
         return Announcement(channel=channel, text=text)
     place = rng.choice(_PLACES[channel])

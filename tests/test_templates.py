@@ -206,6 +206,7 @@ def test_announcements_vary_and_hold_no_word_that_names_or_contents_are_made_of(
     assert all("PROGRAM" in entry.text for entry in made)
     words = {word.strip(".,:;*#[]-='").lower() for entry in made for word in entry.text.split()}
     assert words.isdisjoint(WORDS)
+    assert words.isdisjoint(providers._ROLES)
     assert not any("/" in entry.text for entry in made)
 
 
