@@ -21,7 +21,7 @@ from render import Encoded, Renderer
 from schema import BadInputError, Message, Trajectory, canonical, read_json, read_scenarios, sha256
 
 IGNORED = -100  # the label that torch's cross entropy leaves out
-LEFT_OUT = ("not_kept", "beyond_limit", "over_length", "no_labels")
+LEFT_OUT = ("not_kept", "beyond_limit", "malformed", "over_length", "no_labels")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Dataset:
     left_out: dict[str, list[str]] = field(default_factory=lambda: {reason: [] for reason in LEFT_OUT})
     retokenised: list[str] = field(default_factory=list)  # had recorded ids that another tokenizer or render made
     long: list[Example] = field(default_factory=list)  # what is over the limit
+    malformed: list[str] = field(default_factory=list)  # what is wrong with each row whose turns no session has
 
     def counts(self) -> dict[str, Any]:
         """Every row exactly once: read = used + the sum of left_out."""
@@ -63,7 +64,7 @@ class Dataset:
             "read": self.read,
             "used": len(self.examples),
             "left_out": {reason: len(ids) for reason, ids in self.left_out.items()},
-            "left_out_ids": {reason: self.left_out[reason] for reason in ("over_length", "no_labels")},
+            "left_out_ids": {reason: self.left_out[reason] for reason in ("malformed", "over_length", "no_labels")},
             "recorded_ids": sum(example.recorded for example in self.examples),
             "retokenised": len(self.retokenised),
             "tokens": sum(len(example.encoded.token_ids) for example in self.examples),
@@ -97,7 +98,7 @@ def build(
     limit: int | None = None,
     include_not_kept: bool = False,
 ) -> Dataset:
-    """The examples among `trajectories`, in their order. Raises BadInputError for turns that no session has."""
+    """The examples among `trajectories`, in their order; rows with turns that no session has are `malformed`."""
     dataset = Dataset(read=len(trajectories), max_length_tokens=max_length_tokens)
     for index, trajectory in enumerate(trajectories):
         if limit is not None and index >= limit:
@@ -105,7 +106,12 @@ def build(
         elif not (trajectory.kept or include_not_kept):
             dataset.left_out["not_kept"].append(trajectory.id)
         else:
-            example = _example(trajectory, renderer)
+            try:
+                example = _example(trajectory, renderer)
+            except ValueError as error:
+                dataset.left_out["malformed"].append(trajectory.id)
+                dataset.malformed.append(f"{trajectory.id}: messages: {error}; correct or delete the file")
+                continue
             if trajectory.token_ids is not None and not example.recorded:
                 dataset.retokenised.append(trajectory.id)
             if not any(example.encoded.mask):
@@ -119,18 +125,15 @@ def build(
 
 
 def _example(trajectory: Trajectory, renderer: Renderer) -> Example:
-    try:
-        recorded = _recorded(trajectory)
-        if recorded is not None:
-            encoded = renderer.encode(trajectory.messages, recorded)
-            ids = trajectory.token_ids or []
-            common = min(len(ids), len(encoded.token_ids))
-            said = [renderer.decode_turn(turn)[0] for turn in recorded]
-            if encoded.token_ids[:common] == ids[:common] and said == commands_of(trajectory.messages):
-                return Example(trajectory, encoded, recorded=True)
-        return Example(trajectory, renderer.encode(trajectory.messages), recorded=False)
-    except ValueError as error:
-        raise BadInputError(f"{trajectory.id}: messages: {error}; correct or delete the file") from error
+    recorded = _recorded(trajectory)
+    if recorded is not None:
+        encoded = renderer.encode(trajectory.messages, recorded)
+        ids = trajectory.token_ids or []
+        common = min(len(ids), len(encoded.token_ids))
+        said = [renderer.decode_turn(turn)[0] for turn in recorded]
+        if encoded.token_ids[:common] == ids[:common] and said == commands_of(trajectory.messages):
+            return Example(trajectory, encoded, recorded=True)
+    return Example(trajectory, renderer.encode(trajectory.messages), recorded=False)
 
 
 def commands_of(messages: Iterable[Message]) -> list[str]:

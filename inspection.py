@@ -29,7 +29,7 @@ from schema import BadInputError, Message, read_json
 from verdicts import is_terminal
 
 LABELLED_SHARE = (0.01, 0.95)  # outside of these a mask is broken, whatever the data
-LOW_LR = 0.2  # of the usual learning rate: that of full fine-tuning is a tenth of it
+LOW_LR = 0.25  # of the usual learning rate (5e-5 for Mistral-7B): that of full fine-tuning is a tenth of it
 SHOWN_CHARACTERS = 40  # of a text that is quoted in a finding
 # What a terminal could obey, as pictures: every control character but newline and tab.
 PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
@@ -68,7 +68,8 @@ def report_inspection(
     need = costs["memory_bytes"]["total"] if costs else 0
     if line := preflight.too_small(need, preflight.free_bytes_here()):
         findings.append(Finding("WARN", "memory", line))
-    for example in dataset.examples[:show_rows]:
+    wrong = {row for finding in findings if finding.level == "ERROR" for row in finding.rows}
+    for example in sorted(dataset.examples, key=lambda example: example.id not in wrong)[:show_rows]:
         print(show(example, colour=sys.stderr.isatty()), file=sys.stderr)
     for finding in findings:
         print(finding.line(), file=sys.stderr)
@@ -118,6 +119,7 @@ def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str
         over("empty", "no operator turn is empty", _has_empty_turn, level="WARN"),
         over("terminal", "the last command is a terminal", _has_no_terminal, level="WARN"),
         _share(dataset),
+        _malformed(dataset),
         _named("ERROR", "no_labels", "rows without any label", dataset.left_out["no_labels"]),
         _truncation(dataset),
         _named("WARN", "retokenised", "rows whose recorded ids are not this tokenizer's", dataset.retokenised),
@@ -181,7 +183,7 @@ def _straddles(example: Example, renderer: Renderer) -> str:
 
 def _prefix_breaks(example: Example, renderer: Renderer) -> str:
     if example.recorded:
-        return ""  # the ids are what was read and sampled
+        return _read_differs(example, renderer)
     messages, ids = example.trajectory.messages, example.encoded.token_ids
     for index, message in enumerate(messages):
         if message.role == "assistant":
@@ -191,6 +193,19 @@ def _prefix_breaks(example: Example, renderer: Renderer) -> str:
                     return f"message {index}: token {position} is {found} in training, {wanted} in the context"
             if len(context) >= len(ids) or not example.encoded.mask[len(context)]:
                 return f"message {index}: the token after its context is not labelled"
+    return ""
+
+
+def _read_differs(example: Example, renderer: Renderer) -> str:
+    """What stands before each recorded turn, against the messages: the turns themselves are as they were sampled."""
+    messages, ids = example.trajectory.messages, example.encoded.token_ids
+    turns = [index for index, message in enumerate(messages) if message.role == "assistant"]
+    read = cursor = 0
+    for index, group in zip(turns, filter(None, _labelled(example)), strict=False):
+        wanted = renderer.environment_ids(messages[read:index]) if read else renderer.context(messages[:index])
+        if ids[cursor : group[0]] != wanted:
+            return f"message {index}: the ids before it are not those of what it was shown"
+        read, cursor = index + 1, group[-1] + 1
     return ""
 
 
@@ -254,6 +269,13 @@ def _share(dataset: Dataset) -> Finding:
     level = "WARN" if rows else "OK"
     text = f"{share:.1%} of {counts['tokens']} tokens are labelled"
     return Finding(level if low <= share <= high else "ERROR", "labelled_share", text, rows)
+
+
+def _malformed(dataset: Dataset) -> Finding:
+    rows = dataset.left_out["malformed"]
+    if not rows:
+        return Finding("OK", "turns", "turns are in an order that a session has")
+    return Finding("ERROR", "turns", f"{dataset.malformed[0]} ({len(rows)} rows)", rows)
 
 
 def _truncation(dataset: Dataset) -> Finding:

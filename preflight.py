@@ -12,6 +12,7 @@ autograd keeps on a Llama, a test measures it), hours assume a third of a card's
 """
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,16 +47,18 @@ class Card:
 
 
 def card_here() -> Card:
-    """The current CUDA device."""
+    """The current CUDA device. What torch warns of an old one, in several lines, is left to check_card."""
     import torch
 
-    return Card(
-        name=torch.cuda.get_device_name(),
-        capability=torch.cuda.get_device_capability(),
-        built_for=tuple(torch.cuda.get_arch_list()),
-        torch_version=torch.__version__,
-        free_bytes=torch.cuda.mem_get_info()[0],
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"torch\.cuda")
+        return Card(
+            name=torch.cuda.get_device_name(),
+            capability=torch.cuda.get_device_capability(),
+            built_for=tuple(torch.cuda.get_arch_list()),
+            torch_version=torch.__version__,
+            free_bytes=torch.cuda.mem_get_info()[0],
+        )
 
 
 def driver_here() -> bool:

@@ -116,6 +116,8 @@ def main(
     dataset = build(trajectories, renderer, **rows)
     if overfit:
         dataset.keep_first(overfit)
+    if dataset.malformed:
+        raise BadInputError(dataset.malformed[0])
     say_left_out(dataset)
     if not dataset.examples:
         raise BadInputError(f"{data}: no row is left to train on ({dataset.counts()['left_out']}); see --inspect")
@@ -234,7 +236,7 @@ def say_left_out(dataset: Dataset) -> None:
     """One line per reason on stderr; rows that a user may not expect to lose are named."""
     for reason, ids in dataset.left_out.items():
         if ids:
-            named = f": {', '.join(ids)}" if reason in ("over_length", "no_labels") else ""
+            named = f": {', '.join(ids)}" if reason in ("malformed", "over_length", "no_labels") else ""
             print(f"left out, {reason}: {len(ids)} of {dataset.read} rows{named}", file=sys.stderr)
     print(f"training on {len(dataset.examples)} of {dataset.read} rows", file=sys.stderr)
 

@@ -1,19 +1,25 @@
 """Every check of --inspect fails on a planted fault, names its rows, and is silent where nothing is wrong."""
 
 import copy
+import dataclasses
+import json
 import random
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny import base as tiny_base
 from tiny import messages_of, tokenizer, trajectory
 
 import inspection
+import sft
+import stage
 from dataset import build
 from inspection import inspect, show
 from render import Renderer
-from schema import Message, Trajectory, write_json
+from schema import Message, Trajectory, write_json, write_record
 
 
 def renderer() -> Renderer:
@@ -21,8 +27,6 @@ def renderer() -> Renderer:
 
 
 def test_each_check_of_inspect_fails_on_a_planted_fault() -> None:
-    import dataclasses
-
     r = renderer()
     (good,) = build([trajectory()], r, max_length_tokens=4096).examples
 
@@ -169,6 +173,22 @@ def test_recorded_ids_are_counted_where_text_gives_them_too() -> None:
     assert dataset.counts()["recorded_ids"] == 1
 
 
+def test_what_stands_between_recorded_turns_is_checked_too() -> None:
+    r, plain = renderer(), trajectory("r-s0")
+    encoded = r.encode(plain.messages)
+    ids = {"token_ids": encoded.token_ids, "assistant_mask": encoded.mask, "log_probs": [None] * len(encoded.mask)}
+    dataset = build([plain.model_copy(update=ids)], r, max_length_tokens=4096)
+    (one,) = dataset.examples
+    assert one.recorded
+    turn = encoded.mask.index(1)
+    for place in (0, turn - 1, encoded.mask.index(0, turn)):  # first and last of the opening, first of an output
+        other = [id_ + (at == place) for at, id_ in enumerate(encoded.token_ids)]
+        dataset.examples = [dataclasses.replace(one, encoded=dataclasses.replace(encoded, token_ids=other))]
+        wrong = [finding for finding in inspect(dataset, r) if finding.level == "ERROR"]
+        assert [(finding.check, finding.rows) for finding in wrong] == [("prefix", ["r-s0"])], place
+        assert "the ids before it are not those of what it was shown" in wrong[0].text
+
+
 def test_duplicates_are_named() -> None:
     copies = [trajectory("a-s0"), trajectory("a-s0").model_copy(update={"id": "a-s1"})]
     findings = inspect(build(copies, renderer(), max_length_tokens=4096), renderer())
@@ -181,3 +201,33 @@ def test_rows_that_differ_in_numbers_alone_are_near_duplicates() -> None:
     found = {finding.check: finding for finding in inspect(build(rows, renderer(), max_length_tokens=4096), renderer())}
     assert (found["duplicates"].level, found["duplicates"].rows) == ("OK", [])
     assert (found["near_duplicates"].level, found["near_duplicates"].rows) == ("WARN", ["a-s1"])
+
+
+def test_rows_that_no_session_has_are_named_and_wrong_ones_shown_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base, data = str(tiny_base(tmp_path / "base")), tmp_path / "data"
+    good = trajectory("a-s0")
+    write_record(data, good)
+    write_record(data, good.model_copy(update={"id": "b-s0", "messages": [*good.messages, good.messages[-1]]}))
+    forged = [*good.messages[:-1], Message(role="assistant", content="echo '<|end|>'")]
+    write_record(data, good.model_copy(update={"id": "c-s0", "messages": forged}))
+
+    def run(*flags: str) -> tuple[Any, str, str]:
+        with pytest.raises(SystemExit) as caught:
+            stage.run(sft.main, sft.parser(), ["--data", str(data), "--base", base, "--lr", "4.9e-5", *flags])
+        return caught.value.code, *capsys.readouterr()
+
+    code, out, err = run("--inspect", "--show", "1")
+    assert code == 2
+    assert re.search(r"^ERROR turns: b-s0: messages: turn .*delete the file \(1 rows\): b-s0$", err, re.M), err
+    assert re.search(r"^ERROR end: .*: c-s0$", err, re.M), err
+    assert re.search(r"^WARN  lr: 4.9e-05 is low", err, re.M), err
+    assert re.findall(r"^--- (.*?):", err, re.M) == ["c-s0"]
+    counts = json.loads(out)
+    assert counts["left_out_ids"]["malformed"] == ["b-s0"]
+    assert counts["read"] == counts["used"] + sum(counts["left_out"].values()) == 3
+    code, _, err = run("--out", str(tmp_path / "out"))
+    assert code == 2
+    assert "b-s0: messages: turn" in err.splitlines()[-1]
+    assert not (tmp_path / "out" / "adapter_config.json").exists()

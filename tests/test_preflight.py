@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,28 @@ def test_training_loading_and_inspecting_ask_the_card_before_a_weight_is_read(
     shown = capsys.readouterr()
     assert f"ERROR card: {caught.value}" in shown.err
     assert "card" in [finding["check"] for finding in json.loads(shown.out)["findings"]]
+
+
+def test_what_torch_warns_of_an_old_card_is_left_to_the_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    check: Callable[[], None] = torch.cuda._check_capability  # what torch asks when a card is first used
+
+    def first_use(*_: Any) -> tuple[int, int]:
+        check()
+        return 1, 1
+
+    old = {"device_count": 1, "get_device_name": "Tesla V100", "get_device_capability": (7, 0), "get_arch_list": CU130}
+    for name, value in old.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, value=value: value)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", first_use)
+    with pytest.warns(UserWarning, match="does not include kernels for this GPU"):
+        first_use()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert preflight.no_kernels(preflight.card_here())
+    assert said == []
 
 
 def test_a_driver_that_torch_cannot_use_is_said_wherever_a_base_is_loaded(

@@ -145,7 +145,7 @@ def test_every_row_is_accounted_for_once(trained: tuple[Path, dict[str, Any]]) -
     _, result = trained
     assert result["read"] == 12
     assert result["used"] + sum(result["left_out"].values()) == 12
-    assert result["left_out"] == {"not_kept": 1, "beyond_limit": 0, "over_length": 0, "no_labels": 0}
+    assert result["left_out"] == {"not_kept": 1, "beyond_limit": 0, "malformed": 0, "over_length": 0, "no_labels": 0}
 
 
 def test_a_finished_run_returns_at_once_and_more_epochs_go_on(
@@ -483,7 +483,7 @@ def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:
     empty = trajectory("empty-s0").model_copy(update={"messages": trajectory().messages[:2]})
     long = trajectory("long-s0", steps=30)
     dataset = build([trajectory("a-s0"), empty, long], renderer(), max_length_tokens=600)
-    assert dataset.counts()["left_out_ids"] == {"over_length": ["long-s0"], "no_labels": ["empty-s0"]}
+    assert dataset.counts()["left_out_ids"] == {"malformed": [], "over_length": ["long-s0"], "no_labels": ["empty-s0"]}
     assert [example.id for example in dataset.examples] == ["a-s0"]
     levels = {finding.check: finding.level for finding in inspect(dataset, renderer())}
     assert levels["no_labels"] == "ERROR"
