@@ -8,8 +8,8 @@
 # Writes  runs/out/ablations/<name>/ with adapter and eval, and rates.md with a row of each
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
-# `own-kept` and `own-all` train on sessions that the adapter on a third played itself at temperature 0.7, on the kept
-# ones alone or on all: the reference operator's are all kept. Rank goes with alpha, so that the scale stays.
+# `own-*` train on sessions that the adapter on a third played itself at temperature 0.7 (the reference operator's are
+# all kept): on the kept ones, on all, or on as many of all as are kept. Rank goes with alpha, so that the scale stays.
 # `defaults-RATE` is `sft.py` with its own epochs and accumulation; the rate that it takes for base/ is 3.2e-3.
 # `chat` is on a base with the template of ChatML, since that of base/ writes the markers: there both give the same ids.
 set -euo pipefail
@@ -38,12 +38,13 @@ declare -A changed=(
   [chat]="--render chat"
   [own-kept]=""
   [own-all]="--include-not-kept"
+  [own-equal]="--include-not-kept"
 )
-[ $# -gt 0 ] || set -- one rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-4 chat own-kept own-all \
+[ $# -gt 0 ] || set -- one rank-4 rank-64 lr-3e-4 lr-3e-3 attention accum-8 epochs-4 chat own-kept own-all own-equal \
   defaults-2e-4 defaults-1e-3 defaults-2.5e-3 defaults-3.2e-3 defaults-5e-3 defaults-1e-2
 runs=()
 for name in "$@"; do
-  here=$OUT/$name adapter=$OUT/$name/adapter data=$PROOF/../trajectories base=base
+  here=$OUT/$name adapter=$OUT/$name/adapter data=$PROOF/../trajectories scenarios=$PROOF/part-33/holdout base=base
   [[ $name != one ]] || adapter=$PROOF/adapter-33-1e-3
   if [[ $name == chat ]]; then
     base=$OUT/base-chatml
@@ -54,11 +55,16 @@ for name in "$@"; do
   fi
   if [[ $name == own-* ]]; then
     data=$OUT/own
-    step python rollout.py --operator local --base base --adapter "$PROOF/adapter-33-1e-3" --temperature 0.7 --samples 1 \
-      --scenarios "$PROOF/part-33/holdout" --max-steps 24 --max-new-tokens 80 --workers 8 --out "$data"
+    kept_rate=$(step python rollout.py --operator local --base base --adapter "$PROOF/adapter-33-1e-3" \
+      --temperature 0.7 --samples 1 --scenarios "$scenarios" --max-steps 24 --max-new-tokens 80 --workers 8 \
+      --out "$data" | python -c 'import json, sys; print(json.load(sys.stdin)["kept_rate"])')
+  fi
+  if [[ $name == own-equal ]]; then
+    step python split.py --scenarios "$scenarios" --by scenario --fraction "$kept_rate" --seed 1 --out "$here/split"
+    scenarios=$here/split/holdout
   fi
   # A flag that is given twice counts as it was given last.
-  step python sft.py --data "$data" --scenarios "$PROOF/part-33/holdout" --base "$base" \
+  step python sft.py --data "$data" --scenarios "$scenarios" --base "$base" \
     --holdout "$PROOF/archetypes/holdout" --out "$adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 \
     --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 ${changed[$name]}
   step python eval.py --base "$base" --adapter "$adapter" --scenarios "$PROOF/unread/holdout" --seed 1 \

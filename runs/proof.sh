@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the adapter adds, measured on archetypes that it never saw: three draws of held-out archetypes, on the tiny base.
+# What the adapter adds, measured on archetypes that it never saw: four draws of held-out archetypes, on the tiny base.
 #
-#     runs/proof.sh [DRAW...]        # 1 2 3 unless named; hours on 2 cores, every stage resumes
+#     runs/proof.sh [DRAW...]        # 1 2 3 4 unless named; hours on 2 cores, every stage resumes
 #
 # Reads   base/, dev/proof/scenarios.tar.xz: 3,200 scenarios that generate.py has written and gated with the flags below,
 #         so that nobody waits an hour for them; with N they are written and gated here
@@ -12,11 +12,11 @@
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
-# a tenth of the scenarios of each archetype is held out too. Two adapters per draw are trained on the rest; their mean is
-# played in both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the
-# held-out texts stands in all that the base and the adapter have read; a scenario of a held-out archetype of which
-# anything does (a directive, the announcement, what its provider says, a command in a session) is not played. Of the
-# first draw, a tenth and a third of the scenarios train two adapters each, for the curve.
+# a tenth of the scenarios of each archetype is held out too. The rest trains three adapters; their mean is played in
+# both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the held-out
+# texts stands in all that the base and the adapter have read; a scenario of a held-out archetype of which anything does
+# (a directive, the announcement, what its provider says, a command in a session) is not played. Of the first draw, a
+# tenth and a third of the scenarios train three adapters each, for the curve.
 #
 # OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N from 96, to split):
 #     OUT=/tmp/proof FIGURES=/tmp/proof N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
@@ -28,14 +28,14 @@ FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-# Train two adapters on the sessions of the scenarios of $2, at two rates; $1 is their mean.
+# Train three adapters on the sessions of the scenarios of $2, at three rates; $1 is their mean.
 train() {
-  for rate in 1e-3 6e-4; do
+  for rate in 1e-3 8e-4 6e-4; do
     step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
       --out "$1-$rate" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr "$rate" --epochs "${EPOCHS:-2}" \
       --batch 1 --accum 1 --seed "$draw"
   done
-  step python average.py --base base --adapters "$1-1e-3" "$1-6e-4" --out "$1"
+  step python average.py --base base --adapters "$1-1e-3" "$1-8e-4" "$1-6e-4" --out "$1"
 }
 
 # Write to $2 what of the held-out set $1 stands in what base and adapter have read, with what else is said.
@@ -63,7 +63,7 @@ fi
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
   --workers 4 --out "$OUT/trajectories"
 
-[ $# -gt 0 ] || set -- 1 2 3
+[ $# -gt 0 ] || set -- 1 2 3 4
 runs=()
 for draw in "$@"; do
   here=$OUT/draw-$draw
