@@ -11,6 +11,7 @@ so there is no second one. dtype auto: fp32 on CPU, fp16 on CUDA below sm_80 (no
 only ever read. Directories are checked before torch is imported.
 """
 
+import logging
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64
 HUB_FILES = ["*.json", "model*.safetensors", "tokenizer.model", "*.jinja"]  # some bases have their weights twice
 PEFT_ATTRIBUTES = ("peft_config", "active_adapter", "_hf_peft_config_loaded")
+
+# Whoever imports peft imports bitsandbytes, which on some CPUs warns that a kernel for 4-bit could not be downloaded.
+logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
 
 def check_model(base: str | Path, adapter: str | Path | None = None) -> None:

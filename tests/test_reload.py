@@ -67,6 +67,13 @@ def test_the_adapter_is_reloaded_in_a_fresh_process_after_training(trained: Path
     assert read_json(trained / "manifest.json")["counts"]["logits_differ_by"] == 0
 
 
+def test_importing_the_loader_and_peft_says_nothing() -> None:
+    """On a CPU with avx512_bf16 bitsandbytes asks for a kernel that nothing here needs; the logger is asked on any."""
+    check = "import logging, models, peft; logging.getLogger('bitsandbytes.backends.cpu.ops').warning('seen')"
+    done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == ""
+
+
 def test_one_byte_of_the_base_that_changes_during_training_is_noticed(place: Path, tmp_path: Path) -> None:
     base, out = shutil.copytree(place / "base", tmp_path / "base"), tmp_path / "adapter"
     weights, known = base / "model.safetensors", model_hash(base)
