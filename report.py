@@ -408,8 +408,8 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     logs = {Path(reports[run]["adapter"]): log for run, (_, log) in runs.items()}
     for label, adapter in labelled(list(logs)).items():
         log = logs[adapter]
-        size = max(1, len(log) // 100)  # single sessions scatter over two orders of magnitude
-        blocks = [log[start : start + size] for start in range(0, len(log), size)]
+        count = min(100, len(log))  # single sessions scatter over two orders of magnitude
+        blocks = [log[len(log) * at // count : len(log) * (at + 1) // count] for at in range(count)]
         losses = [sum(row["loss"] for row in block) / len(block) for block in blocks]
         left.plot([block[-1]["step"] for block in blocks], losses, lw=1, label=label)
     left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log")
