@@ -408,8 +408,7 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     logs = {Path(reports[run]["adapter"]): log for run, (_, log) in runs.items()}
     for label, adapter in labelled(list(logs)).items():
         log = logs[adapter]
-        count = min(100, len(log))  # single sessions scatter over two orders of magnitude
-        blocks = [log[len(log) * at // count : len(log) * (at + 1) // count] for at in range(count)]
+        blocks = hundredths(log)  # single sessions scatter over two orders of magnitude
         losses = [sum(row["loss"] for row in block) / len(block) for block in blocks]
         left.plot([block[-1]["step"] for block in blocks], losses, lw=1, label=label)
     left.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log")
@@ -441,6 +440,12 @@ def draw_picture(reports: dict[str, Any], path: Path) -> None:
     figure.legend(*right.get_legend_handles_labels(), loc="outside right center", fontsize="small")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
+
+
+def hundredths(rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """`rows` in up to 100 runs of equal length, give or take one: none is a rest of a few."""
+    count = min(100, len(rows))
+    return [rows[len(rows) * at // count : len(rows) * (at + 1) // count] for at in range(count)]
 
 
 def gathered(amounts: Iterable[int]) -> dict[int, float]:
