@@ -24,11 +24,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import reload
-import stage
-from models import adapter_hash, fetch, load_model
+from model.loading import adapter_hash, fetch, load_model
+from pipeline import stage
 from schema import BadInputError, read_json, write_json
 from sft import report_finished
+from training import reload
 
 SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit")
 

@@ -25,16 +25,18 @@ from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
-import dashdocker
-import stage
-from decoder import Decoder, compare
-from models import DTYPES, check_machine, fetch, load_model, model_hash
-from operators import LocalOperator
-from render import Renderer, Wire
-from report import Subject, brief, print_table, summarise
-from rollout import Job, finished, play_all, run_episode
+from model.decoder import Decoder, compare
+from model.loading import DTYPES, check_machine, fetch, load_model, model_hash
+from model.render import Renderer, Wire
+from operators.episode import run_episode
+from operators.local import LocalOperator
+from pipeline import stage
+from pipeline.rates import Subject, brief, summarise
+from pipeline.verdicts import clean_up as tidy
+from report import print_table
+from rollout import Job, finished, play_all
+from sandbox.containers import preflight, reap
 from schema import BadInputError, Scenario, Trajectory, read_json, read_scenarios, read_trajectories, write_json
-from verdicts import clean_up as tidy
 
 MARKERS: Wire = "markers"
 MAX_VOIDED_SHARE = 0.02
@@ -71,8 +73,8 @@ def main(
     records = read_scenarios(scenarios, partial=partial)
     refuse_contamination(adapter, scenarios, records)
     chosen = draw(records, n, seed)
-    image = dashdocker.preflight()
-    dashdocker.reap()
+    image = preflight()
+    reap()
     subjects: list[Subject] = ["adapter"] if adapter is not None else ["base"]
     if clean_up:
         subjects.insert(0 if adapter is not None else 1, "clean_up")

@@ -30,13 +30,9 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
-import stage
 import taxonomy
-from dashdocker import SandboxError, preflight, reap, remove_all
-from gate import gate
-from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
-from taxonomy import ARCHETYPES, AXES, Combination, balance
-from teacher import (
+from authoring.gate import gate
+from authoring.teacher import (
     BudgetSpentError,
     BundleError,
     EndpointError,
@@ -48,8 +44,12 @@ from teacher import (
     question,
     scenario_of,
 )
-from templates import author as author_from_template
-from text_gate import GATES
+from authoring.templates import author as author_from_template
+from authoring.text_gate import GATES
+from pipeline import stage
+from sandbox.containers import SandboxError, preflight, reap, remove_all
+from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
+from taxonomy import ARCHETYPES, AXES, Combination, balance
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends

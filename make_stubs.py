@@ -14,8 +14,8 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-import stage
-from render import session_messages
+from model.render import session_messages
+from pipeline import stage
 from schema import (
     HOME,
     Announcement,

@@ -37,9 +37,9 @@ from typing import IO, Any, Literal
 from safetensors import SafetensorError
 
 import eval as evaluation
-import models
 import sft
-import stage
+from model import loading
+from pipeline import stage
 from schema import BadInputError, Record
 
 JOBS: dict[str, tuple[Callable[..., int], Callable[[], argparse.ArgumentParser]]] = {
@@ -150,7 +150,7 @@ class Server:
     def serve(self) -> int:
         """Bind, load, answer until `stop`."""
         with self.bound() as listener:
-            models.hold(self.base, dtype=self.dtype, load_4bit=self.load_4bit)
+            loading.hold(self.base, dtype=self.dtype, load_4bit=self.load_4bit)
             print(f"resident: {self.base} held, listening on {self.path}", file=sys.stderr, flush=True)
             threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
             while (job := self.jobs.get()) is not None:
@@ -242,7 +242,7 @@ class Server:
             code = self.run(request, Channel(stream, "stdout"), Channel(stream, "stderr"))
         finally:
             os.chdir(home)
-            models.release()
+            loading.release()
             self.busy = None
             self.done += 1
         leave(stream, code)
@@ -279,7 +279,7 @@ def parser() -> argparse.ArgumentParser:
     commands = ("serve", "fit", "evaluate", "status", "stop")
     parser.add_argument("command", choices=commands, help="serve holds the base; the others talk to the server")
     parser.add_argument("--base", default=None, help="serve: base model to hold")
-    parser.add_argument("--dtype", choices=models.DTYPES, default="auto", help="serve: dtype of the weights")
+    parser.add_argument("--dtype", choices=loading.DTYPES, default="auto", help="serve: dtype of the weights")
     parser.add_argument("--load-4bit", action="store_true", help="serve: hold the base in 4-bit NF4")
     parser.add_argument(
         "--socket",

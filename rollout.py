@@ -13,26 +13,28 @@ When rollouts fail on the operator's side one after the other, the rest is left 
 
 import argparse
 import os
-import random
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
-import dashdocker
-import stage
-from decoder import Decoder
-from models import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
-from operators import CancelledError, ContextFullError, EndpointOperator, LocalOperator, Operator, OperatorError
-from reference import ReferenceOperator
-from render import Renderer, Wire, opening, session_messages, start_prompt
-from schema import VOIDED, BadInputError, Outcome, Scenario, Step, Trajectory, read_record, read_scenarios, write_record
-from verdicts import judge, terminal_of
+from model.decoder import Decoder
+from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
+from model.render import Renderer, Wire
+from operators.endpoint import EndpointOperator
+from operators.episode import run_episode, trajectory_id
+from operators.local import LocalOperator
+from operators.protocol import Operator
+from operators.reference import ReferenceOperator
+from pipeline import stage
+from sandbox.containers import preflight, reap, remove_all
+from sandbox.session import Pool
+from schema import VOIDED, BadInputError, Scenario, Trajectory, read_record, read_scenarios, write_record
 
 FAILURES_IN_A_ROW = 3
 STOP_SECONDS = 3.0  # what a rollout under way gets to leave its sandbox after an interrupt
@@ -81,8 +83,8 @@ def main(
         raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
     settings = {"temperature": temperature, "max_new_tokens": max_new_tokens, "retries": retries}
     endpoint = EndpointOperator.from_environment(**settings) if operator == "endpoint" else None
-    image = dashdocker.preflight()
-    dashdocker.reap()
+    image = preflight()
+    reap()
     records = read_scenarios(scenarios, partial=partial)[:limit]
     flags = {
         "operator": operator,
@@ -143,7 +145,7 @@ def jobs(records: Sequence[Scenario], samples: int, panic_samples: int) -> list[
 
 def job_id(job: Job) -> str:
     """The id of the trajectory that `job` makes."""
-    return f"{job[0].id}-s{job[1]}"
+    return trajectory_id(*job)
 
 
 def finished(out: Path, job: Job) -> Trajectory | None:
@@ -215,7 +217,7 @@ def play_all(
 
     # Daemons: an interrupt does not wait for an endpoint's answer.
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(todo)))]
-    ahead = dashdocker.Pool(max(1, min(len(threads), os.cpu_count() or 1)), most=len(todo))
+    ahead = Pool(max(1, min(len(threads), os.cpu_count() or 1)), most=len(todo))
     try:
         with ahead, stage.progress(len(todo), doing) as bar:
             for thread in threads:
@@ -232,10 +234,10 @@ def play_all(
     finally:
         if any(thread.is_alive() for thread in threads):
             cancelled.set()
-            dashdocker.remove_all()
+            remove_all()
             for thread in threads:
                 thread.join(STOP_SECONDS)
-            dashdocker.remove_all()  # of one that was being started the first time
+            remove_all()  # of one that was being started the first time
     return done
 
 
@@ -266,118 +268,6 @@ def _next(ended: "SimpleQueue[_Ended]") -> Trajectory | None:
     if end.error is not None:
         raise end.error
     return end.trajectory
-
-
-def run_episode(
-    operator: Operator,
-    scenario: Scenario,
-    *,
-    sample: int = 0,
-    seed: int,
-    max_steps: int,
-    timeout_seconds: float,
-    cancelled: threading.Event | None = None,
-) -> Trajectory:
-    """One session in a fresh container: act, verify, record.
-
-    The record's seed depends on `seed`, the scenario and the sample alone. Nothing of the world's is raised: a broken
-    sandbox or operator becomes the outcome. The checker runs once the session is over, whatever ended it, unless the
-    attempt is void. Once `cancelled` is set the session ends before its next command, as `cancelled`.
-    """
-    record_seed = random.Random(f"{seed}/{scenario.id}/{sample}").getrandbits(63)
-    played = Played(cancelled or threading.Event())
-    error: str | None = None
-    verified = False
-    shell: dashdocker.Session | None = None
-    operator.begin(scenario, record_seed)
-    try:
-        with dashdocker.session(
-            scenario.world_fixtures(),
-            provider=(scenario.provider.path, scenario.provider.source),
-            environment=scenario.environment(),
-        ) as shell:
-            outcome, error = act(operator, scenario, shell, played, max_steps, timeout_seconds)
-            if outcome not in VOIDED:
-                check = shell.verify(scenario.checker, timeout_seconds=timeout_seconds)
-                verified = check.passed is True
-                if check.passed is None:
-                    outcome, error = "checker_failed", check.error or check.output
-    except dashdocker.SandboxError as failure:
-        outcome = "cancelled" if played.cancelled.is_set() else "sandbox_failed"
-        error, verified = str(failure), False
-    verdict = judge(
-        expected=scenario.terminal,
-        commands=[command for command, _ in played.turns],
-        outcome=outcome,
-        verified=verified,
-    )
-    tokens = operator.tokens()
-    return Trajectory(
-        id=job_id((scenario, sample)),
-        scenario_id=scenario.id,
-        scenario_hash=scenario.content_hash,
-        axes=scenario.axes(),
-        operator=operator.info(),
-        messages=session_messages(scenario, played.turns),
-        steps=played.steps,
-        terminal=verdict.terminal,
-        verified=verdict.verified,
-        command_only=verdict.command_only,
-        outcome=outcome,
-        kept=verdict.kept,
-        reasons=list(verdict.reasons),
-        error=error,
-        image_digest=shell.image_digest if shell else None,
-        wrapper_hash=dashdocker.WRAPPER_HASH,
-        transport=dashdocker.TRANSPORT,
-        token_ids=tokens.token_ids if tokens else None,
-        assistant_mask=tokens.assistant_mask if tokens else None,
-        log_probs=tokens.log_probs if tokens else None,
-    )
-
-
-@dataclass
-class Played:
-    """What a session has come to so far: (command, output) turns, and the steps that ran."""
-
-    cancelled: threading.Event
-    turns: list[tuple[str, str | None]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-
-
-def act(
-    operator: Operator,
-    scenario: Scenario,
-    shell: dashdocker.Session,
-    played: Played,
-    max_steps: int,
-    timeout_seconds: float,
-) -> tuple[Outcome, str | None]:
-    """Let the operator act until a terminal, a limit or a failure; returns the outcome and an error's words.
-
-    Fills `played` as it goes, so that it is true whatever is raised. The terminal is not run: it is said to whoever
-    watches, not to the shell. Raises SandboxError.
-    """
-    messages = [*opening(scenario), *start_prompt()]
-    for _ in range(max_steps):
-        if played.cancelled.is_set():
-            return "cancelled", None
-        try:
-            command = operator.command(messages).text
-        except OperatorError as failure:
-            return "operator_failed", str(failure)
-        except CancelledError:
-            return "cancelled", None
-        except ContextFullError as full:
-            return "context_full", str(full)
-        played.turns.append((command, None))
-        if ending := terminal_of(command):
-            return ending.kind, None
-        step = shell.step(command, timeout_seconds=timeout_seconds)
-        played.steps.append(step)
-        played.turns[-1] = (command, step.output)
-        messages = session_messages(scenario, played.turns)
-    return "max_steps", None
 
 
 def summarise(trajectories: Sequence[Trajectory], total: int) -> dict[str, Any]:

@@ -13,8 +13,8 @@ A killed run goes on from its last checkpoint when the same command is given aga
 more --epochs go on from where it ended, on the longer schedule. Sessions over --max-length-tokens are left out and
 named, never cut. --inspect exits 2 on an ERROR line, --overfit when the loss of its rows cannot be driven to about
 zero. What cannot work on the card is refused before any weight is read. At the end a fresh process loads the adapter
-and must give the same logits (reload.py). One process trains on one device, the first that CUDA_VISIBLE_DEVICES leaves
-it. On CPU, --dtype auto computes in fp32, with bf16 products where there are matrix units (AMX); fp32 without them.
+and must give the same logits (training/reload.py). One process trains on the first visible CUDA device.
+On CPU, --dtype auto computes in fp32, with bf16 products where there are matrix units (AMX); fp32 without them.
 """
 
 import argparse
@@ -27,16 +27,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import models
-import preflight
-import reload
-import stage
-from dataset import Dataset, build, overlap, refuse_overlap, steps_of
-from inspection import report_inspection
-from models import DTYPES, check_model, fetch, load_model, model_hash
-from render import Renderer, Wire
+from model import hardware, loading
+from model.loading import DTYPES, check_model, fetch, load_model, model_hash
+from model.render import Renderer, Wire
+from pipeline import stage
 from schema import BadInputError, Trajectory, read_json, read_trajectories, write_json
-from training import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
+from training import reload
+from training.dataset import Dataset, build, overlap, refuse_overlap, steps_of
+from training.inspection import report_inspection
+from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
 
@@ -98,7 +97,7 @@ def main(
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
     before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
     if not before.get("finished"):
-        models.check_machine(base, dtype)  # before a hub's weights are fetched
+        loading.check_machine(base, dtype)  # before a hub's weights are fetched
     fetch(base)
     settle_rate(settings, base)
     if holdout:
@@ -107,7 +106,7 @@ def main(
     settings |= {"base": Path(base).name, "base_hash": model_hash(base)}
     settings["scenarios"] = stage.hash_directory(scenarios) if scenarios else None
     if not before.get("finished"):
-        preflight.shape_of(base).trainable(lora_r, lora_targets)
+        hardware.shape_of(base).trainable(lora_r, lora_targets)
     manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
     if before.get("finished") and before["flags"] == manifest["flags"]:
         return report_finished(out, base, before)
@@ -130,7 +129,7 @@ def main(
     if model_hash(base) != settings["base_hash"] or files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed while it was trained beside")
     write_identity(out, base, dataset, renderer, manifest)
-    if reload_after or (reload_after is None and not models.holds_base()):
+    if reload_after or (reload_after is None and not loading.holds_base()):
         free_memory()
         figures["logits_differ_by"] = reload.in_fresh_process(base, out)
     counts = {**dataset.counts(), **figures, "loss_first": losses[0], "loss_last": losses[-1]}
@@ -144,9 +143,9 @@ def files_of(base: str) -> dict[str, tuple[int, int, str]]:
 
     Beside a base that is held in memory the hash is left out: a second fit there is to read nothing of it again.
     """
-    directory = models.directory_of(base)
+    directory = loading.directory_of(base)
     paths = sorted(path for path in directory.iterdir() if path.is_file()) if directory else []
-    hashes = {path: "" if models.holds_base() else sha256_of_file(path) for path in paths}
+    hashes = {path: "" if loading.holds_base() else sha256_of_file(path) for path in paths}
     return {path.name: (path.stat().st_size, path.stat().st_mtime_ns, hashes[path]) for path in paths}
 
 
@@ -201,7 +200,7 @@ def check_flags(flags: dict[str, Any]) -> None:
 def settle_rate(settings: dict[str, Any], base: str) -> None:
     """Put in the usual learning rate where none was given, and say so."""
     if settings["lr"] is None:
-        settings["lr"] = preflight.usual_rate(base)
+        settings["lr"] = hardware.usual_rate(base)
         print(f"learning rate {settings['lr']:g}, by the width of {base}; --lr sets another", file=sys.stderr)
 
 
@@ -264,7 +263,7 @@ def train(
     precision = torch.get_float32_matmul_precision()
     try:
         if on_cpu and settings["dtype"] == "auto":
-            torch.set_float32_matmul_precision(models.matmul_precision())
+            torch.set_float32_matmul_precision(loading.matmul_precision())
         os.environ["TENSORBOARD_LOGGING_DIR"] = str(logdir)
         compact = head_is_plain(model, rows[0])
         with stage.progress(total, "train") as progress:
@@ -299,9 +298,9 @@ def train(
 
 def warn_of_memory(dataset: Dataset, base: str, settings: dict[str, Any]) -> None:
     """A line on stderr where the run is likely to need more memory than there is."""
-    need = preflight.costs_here(base, *dataset.sizes(), settings)["memory_bytes"]
-    total = need["total"] - (need["weights"] if models.holds_base() else 0)
-    if line := preflight.too_small(total, preflight.free_bytes_here()):
+    need = hardware.costs_here(base, *dataset.sizes(), settings)["memory_bytes"]
+    total = need["total"] - (need["weights"] if loading.holds_base() else 0)
+    if line := hardware.too_small(total, hardware.free_bytes_here()):
         print(line, file=sys.stderr)
 
 

@@ -20,7 +20,7 @@ import random
 from pathlib import Path
 from typing import Literal
 
-import stage
+from pipeline import stage
 from schema import BadInputError, Scenario, read_scenarios, write_record
 from taxonomy import ARCHETYPES
 

@@ -1,6 +1,6 @@
 """How often a base writes the right command for work it is told to do: in its corpus's words, and in a directive's.
 
-    python bench/base.py --base base --n 20
+    python -m bench.base --base base --n 20
 
 Reads   the base's directory
 Writes  nothing; stdout gets one JSON line, stderr a table by archetype
@@ -18,17 +18,15 @@ from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-import corpus
-import stage
-import templates
-from looks import Step
-from make_base import commands_known
-from render import Renderer
+from authoring import templates
+from authoring.templates.wording import worded
+from authoring.templates.world import Names
+from model.render import Renderer
+from pipeline import stage
 from schema import Message
-from templates.wording import worded
-from templates.world import Names
+from tiny_base import corpus
+from tiny_base.looks import Step
+from tiny_base.make import commands_known
 
 WORDINGS = ("instruction", "directive")
 

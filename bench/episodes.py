@@ -1,8 +1,8 @@
 """Measure how fast episodes are played: cache against re-prefill, one against eight at once, swap against cold start.
 
-    python bench/episodes.py                     # everything, five rounds, over half an hour on 2 cores
-    python bench/episodes.py --only cache        # or concurrency, swap, eval, eval-shape, into the same file
-    python bench/episodes.py --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
+    python -m bench.episodes                     # everything, five rounds, over half an hour on 2 cores
+    python -m bench.episodes --only cache        # or concurrency, swap, eval, eval-shape, into the same file
+    python -m bench.episodes --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
 Reads   base/ (its tokenizer, in part eval its weights); the figures of earlier commands where --out has some
 Writes  the figures as JSON where --out says (default bench/episodes.json) after every part, a table to stderr
@@ -11,7 +11,7 @@ Needs   torch; for eval and eval-shape a Docker engine with the image; an otherw
 cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens, from 600 to 1.6k tokens of context; the
              cache kept from turn to turn, against one that is computed anew at every turn
 concurrency  eight sessions of 4 turns, one after the other and all at once
-swap         the second adapter on a held base (models.load_model, checks included), against a fresh process that loads
+swap         the second adapter on a held base (loading.load_model, checks included), against a fresh process that loads
              base and adapter
 eval         real episodes of base/ in real containers, --workers 1 against --workers 8
 eval-shape   the same, shorter, of a base of the shape with the vocabulary of base/: it types whatever its weights say
@@ -40,13 +40,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-import models
-import stage
 from bench.figures import add, begin, device_name, failures, resident, utilisation
-from decoder import Context, Decoder, Turn, compare
-from preflight import Shape, shape_of
+from model import loading
+from model.decoder import Context, Decoder, Turn, compare
+from model.hardware import Shape, shape_of
+from pipeline import stage
 from schema import VOIDED, BadInputError, write_json
 
 ROOT = Path(__file__).parent.parent
@@ -86,7 +84,7 @@ def main(
     device = device_name() if cuda else f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
     shape, dtype = shape or ("7b" if cuda else "135m"), dtype or ("fp16" if cuda else "auto")
     if cuda:
-        models.check_card_here(str(ROOT / "base"), dtype)
+        loading.check_card_here(str(ROOT / "base"), dtype)
     chosen, failed = set(only or PARTS), []
     figures = begin(out, {"shape": shape, "dtype": dtype, "torch": torch.__version__, "device": device})
 
@@ -106,7 +104,7 @@ def main(
                 load: Load = {"dtype": dtype, "load_4bit": load_4bit}
                 of = ", 4-bit" if load_4bit else ""
                 if {"cache", "concurrency"} & chosen:
-                    model = models.load_model(base, **load)[0]
+                    model = loading.load_model(base, **load)[0]
                     if "cache" in chosen:
                         put(f"cache{of}", cache(model, form, rounds))
                     if "concurrency" in chosen:
@@ -116,7 +114,7 @@ def main(
                 if "swap" in chosen:
                     put(f"swap{of}", swap(base, adapters, load, rounds))
         if "eval" in chosen:
-            put("eval", real_eval(models.load_model(ROOT / "base", dtype="fp32")[0], place / "own", rounds, episodes))
+            put("eval", real_eval(loading.load_model(ROOT / "base", dtype="fp32")[0], place / "own", rounds, episodes))
         if "eval-shape" in chosen:
             vocabulary = shape_of(str(ROOT / "base")).vocabulary  # so that whatever is sampled can be typed
             size: dict[str, Any] = {"waves": 2, "steps": 4, "length": 24}
@@ -134,7 +132,7 @@ def model_of(shape: str, dtype: str, **changes: Any) -> Any:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     before = torch.get_default_dtype()
-    torch.set_default_dtype(models.pick_dtype(dtype, device))
+    torch.set_default_dtype(loading.pick_dtype(dtype, device))
     try:
         with torch.device(device):
             if shape == "7b":
@@ -312,15 +310,15 @@ def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table
     """Seconds until another adapter is on a held base, and until a fresh process has base and adapter."""
     swaps: list[Spent] = []
     colds: list[Spent] = []
-    models.hold(str(base), **load)
-    models.load_model(base, adapters[0], **load)
+    loading.hold(str(base), **load)
+    loading.load_model(base, adapters[0], **load)
     for turn in range(rounds):
         with Spent() as one:
-            models.release()
-            models.load_model(base, adapters[(turn + 1) % len(adapters)], **load)
+            loading.release()
+            loading.load_model(base, adapters[(turn + 1) % len(adapters)], **load)
         swaps.append(one)
-    models.release()
-    models._held = None
+    loading.release()
+    loading._held = None
     settle()
     for turn in range(rounds):
         colds.append(cold_start(base, adapters[turn % len(adapters)], load))
@@ -331,7 +329,7 @@ def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table
 def cold_start(base: Path, adapter: Path, load: Load) -> Spent:
     """What a fresh process takes to have base and adapter; its peak is that of the whole process, on the host."""
     options = ", ".join(f"{name}={value!r}" for name, value in load.items())
-    code = f"import models; models.load_model({str(base)!r}, {str(adapter)!r}, {options})"
+    code = f"from model import loading; loading.load_model({str(base)!r}, {str(adapter)!r}, {options})"
     one, began = Spent(), time.perf_counter()
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -355,7 +353,7 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
     wrapped = get_peft_model(model, config)
     for adapter in adapters:
         wrapped.save_pretrained(adapter)
-        write_json(adapter / "sekft.json", {"base": str(base), "base_hash": models.model_hash(base), "trained_on": []})
+        write_json(adapter / "sekft.json", {"base": str(base), "base_hash": loading.model_hash(base), "trained_on": []})
     del model, wrapped
     settle()
     return base, adapters
@@ -370,15 +368,16 @@ def real_eval(
     """
     from transformers import AutoTokenizer
 
-    import dashdocker
-    import templates
-    from operators import LocalOperator
-    from render import Renderer
-    from rollout import play_all, run_episode
+    from authoring import templates
+    from model.render import Renderer
+    from operators.episode import run_episode
+    from operators.local import LocalOperator
+    from rollout import play_all
+    from sandbox.containers import preflight
     from taxonomy import Combination
 
     try:
-        dashdocker.preflight()
+        preflight()
     except BadInputError as error:
         return {"failed": str(error)}
     combinations = [Combination(task, "flags", "motd", "help", "easy") for task in ("make_links", "copy_files")]
@@ -427,7 +426,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--rounds", type=int, default=5, help="of each part (default %(default)s)")
     parser.add_argument("--shape", choices=sorted(SHAPES), help="of the base (default 7b on CUDA, else 135m)")
-    parser.add_argument("--dtype", choices=models.DTYPES, help="of the weights (default fp16 on CUDA, else fp32)")
+    parser.add_argument("--dtype", choices=loading.DTYPES, help="of the weights (default fp16 on CUDA, else fp32)")
     parser.add_argument("--episodes", type=int, default=8, help="at once (default %(default)s)")
     parser.add_argument(
         "--out", type=Path, default=Path(__file__).parent / "episodes.json", help="(default %(default)s)"

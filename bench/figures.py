@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import preflight
+from model import hardware
 from schema import BadInputError, read_json, write_json
 
 Table = dict[str, Any]
@@ -54,7 +54,7 @@ def utilisation(needed: float, done: float, seconds: float, device: str) -> Tabl
     What is computed again (checkpointing's second forward, a context read anew) is done and not needed. Empty where
     the device's peak is not known.
     """
-    peak = next((value for name, value in preflight.PEAK_FLOPS.items() if name in device), None)
+    peak = next((value for name, value in hardware.PEAK_FLOPS.items() if name in device), None)
     if peak is None:
         return {}
     return {"mfu": float(f"{needed / seconds / peak:.3g}"), "hfu": float(f"{done / seconds / peak:.3g}")}

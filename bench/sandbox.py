@@ -1,7 +1,7 @@
 """Measure the sandbox side by side with `docker exec`, the Docker SDK's exec and mini-swe-agent's environment.
 
-    python bench/sandbox.py                    # everything, five rounds: ten minutes on 2 idle cores
-    python bench/sandbox.py --only commands    # or rollouts, session, parallel
+    python -m bench.sandbox                    # everything, five rounds: ten minutes on 2 idle cores
+    python -m bench.sandbox --only commands    # or rollouts, session, parallel
 
 Reads   nothing
 Writes  the figures as JSON where --out says (default bench/sandbox.json), a table to stderr; both grow part by part
@@ -26,11 +26,11 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-import dashdocker
-import engine
-import stage
+from pipeline import stage
+from sandbox import containers
+from sandbox.containers import SandboxError
+from sandbox.session import Pool, Session, session
+from sandbox.tree import archive_of, tree_of
 from schema import HOME, Fixture, write_json
 
 OPERATOR = "1000:1000"
@@ -52,8 +52,8 @@ Table = dict[str, Any]
 
 def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, workers: int, out: Path) -> int:
     """Run the parts that are asked for and write the table."""
-    engine.preflight()
-    engine.reap()
+    containers.preflight()
+    containers.reap()
     parts: dict[str, Callable[[], Table]] = {
         "commands": lambda: commands(sessions, rounds),
         "session": lambda: warm_session(rounds),
@@ -62,7 +62,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
     }
     chosen = {name: part for name, part in parts.items() if only in (None, name)}
     figures: Table = {"date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "rounds": rounds}
-    figures["engine"] = str(engine.api().version()["Version"])
+    figures["engine"] = str(containers.api().version()["Version"])
     for name, part in chosen.items():
         figures[name] = part()
         show(name, figures[name])
@@ -82,10 +82,10 @@ def show(name: str, table: Table) -> None:
 
 def sdk_exec(container: str, script: str, *, user: str = OPERATOR, stdin: bytes | None = None) -> bytes:
     """One command through the SDK, as its documentation does it: create, start, inspect."""
-    api = engine.api()
+    api = containers.api()
     command = ["/usr/bin/dash", "-c", script]
     if stdin is not None:
-        process = engine.Process(container, command, user=user, workdir="/", stdin=stdin)
+        process = containers.Process(container, command, user=user, workdir="/", stdin=stdin)
         process.pump(lambda stream, data: False, time.monotonic() + 60)
         process.close()
         return b""
@@ -103,7 +103,7 @@ def cli_exec(container: str, script: str) -> bytes:
 
 def flags_of(container: str) -> list[str]:
     """The flags of `docker run` that contain another container as this one is."""
-    host = engine.api().inspect_container(container)["HostConfig"]
+    host = containers.api().inspect_container(container)["HostConfig"]
     home = host["Mounts"][0]["VolumeOptions"]["DriverConfig"]["Options"]["o"]
     return [
         "--rm", "--read-only", "--hostname=sandbox", f"--user={OPERATOR}", f"--network={host['NetworkMode']}",
@@ -128,7 +128,7 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
         yield None
         return
     environment = DockerEnvironment(
-        image=engine.IMAGE, cwd="/", interpreter=["/usr/bin/dash", "-c"], run_args=flags_of(like),
+        image=containers.IMAGE, cwd="/", interpreter=["/usr/bin/dash", "-c"], run_args=flags_of(like),
         container_timeout="3600", logger=logging.getLogger("bench"),
     )  # fmt: skip
     try:
@@ -137,7 +137,7 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
         subprocess.run(["docker", "rm", "-f", str(environment.container_id)], capture_output=True, check=False)
 
 
-def ways_of(opened: list[dashdocker.Session], mini: Any) -> dict[str, Callable[[int], bool]]:
+def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]]:
     """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered.
 
     mini-swe-agent has a sandbox of its own beside them, since it boots what it uses: always the same one.
@@ -176,11 +176,11 @@ def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
 
 
 @contextmanager
-def open_sessions(count: int) -> Iterator[list[dashdocker.Session]]:
+def open_sessions(count: int) -> Iterator[list[Session]]:
     """Boot as many sandboxes, side by side; end them the same way."""
     with ExitStack() as stack:
         with ThreadPoolExecutor(8) as boots:
-            opened = list(boots.map(lambda _: stack.enter_context(dashdocker.session([])), range(count)))
+            opened = list(boots.map(lambda _: stack.enter_context(session([])), range(count)))
         yield opened
         with ThreadPoolExecutor(8) as ends:
             list(ends.map(lambda one: one.end(), opened))
@@ -238,7 +238,7 @@ def warm_session(rounds: int, each: int = 5) -> Table:
             time.sleep(0.02)
         time.sleep(0.2)  # what filled the pool has settled
         began = time.perf_counter()
-        with dashdocker.session(FIXTURES, provider=PROVIDER) as shell:
+        with session(FIXTURES, provider=PROVIDER) as shell:
             if "count the lines" not in shell.step("duty").output:
                 raise RuntimeError("the provider did not answer")
             return 1e3 * (time.perf_counter() - began)
@@ -246,14 +246,14 @@ def warm_session(rounds: int, each: int = 5) -> Table:
     times: dict[str, list[list[float]]] = {"from a warm pool": [], "booted on demand": []}
     for _ in range(rounds):
         times["booted on demand"].append([once(lambda: True) for _ in range(each)])
-        with dashdocker.Pool(os.cpu_count() or 1) as pool:
+        with Pool(os.cpu_count() or 1) as pool:
             times["from a warm pool"].append([once(pool.full) for _ in range(each)])
     return {way: {"p50_ms": ms(p50_of(found)), "p90_ms": ms(percentile(found, 90))} for way, found in times.items()}
 
 
 def ours(_: int) -> bool:
     """A rollout as rollout.py does it."""
-    with dashdocker.session(FIXTURES, provider=PROVIDER) as shell:
+    with session(FIXTURES, provider=PROVIDER) as shell:
         for command in COMMANDS:
             shell.step(command)
         return shell.verify(CHECKER).passed is True
@@ -261,22 +261,22 @@ def ours(_: int) -> bool:
 
 def with_sdk_exec(_: int) -> bool:
     """The same with an exec for each thing: fixtures, provider, eight commands, checker: eleven and two boots."""
-    api = engine.api()
-    digest = str(api.inspect_image(engine.IMAGE)["Id"])
-    with engine.owned("container", "container", "volume") as (acting, clean, volume):
+    api = containers.api()
+    digest = str(api.inspect_image(containers.IMAGE)["Id"])
+    with containers.owned("container", "container", "volume") as (acting, clean, volume):
         for name, checks in ((acting, False), (clean, True)):
-            mounts = [engine.volume_mount(volume, HOME, read_only=checks, lifetime=600)]
+            mounts = [containers.volume_mount(volume, HOME, read_only=checks, lifetime=600)]
             sleep = ["/bin/busybox", "sleep", "600"]
-            engine.create(name, sleep, image=digest, mounts=mounts, lifetime=600, checks=checks)
+            containers.create(name, sleep, image=digest, mounts=mounts, lifetime=600, checks=checks)
             api.start(name)
             if not checks:
-                archive = dashdocker.archive_of(dashdocker.tree_of(FIXTURES))
+                archive = archive_of(tree_of(FIXTURES))
                 sdk_exec(name, f"exec /bin/busybox tar -x -C {HOME}", stdin=archive)
                 lay = f"cat >{PROVIDER[0]}; chmod 755 {PROVIDER[0]}"
                 sdk_exec(name, lay, user="0:0", stdin=PROVIDER[1].encode())
                 for command in COMMANDS:
                     sdk_exec(name, BARE.format(command))
-        engine.remove(acting, "container")
+        containers.remove(acting, "container")
         made = api.exec_create(clean, ["/usr/bin/dash", "-c", CHECKER], user="0:0")["Id"]
         api.exec_start(made)
         return int(api.exec_inspect(made)["ExitCode"]) == 0
@@ -293,9 +293,7 @@ def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
         for _ in range(rounds):
             for way, rollout in ways.items():
                 began = time.perf_counter()
-                ahead = (
-                    dashdocker.Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext()
-                )
+                ahead = Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext()
                 with ahead:
                     if not all(threads.map(rollout, range(count))):
                         raise RuntimeError(f"{way}: a rollout was not verified")
@@ -350,22 +348,22 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
     }
 
 
-def steps_of(shell: dashdocker.Session, steps: int) -> tuple[list[float], int]:
+def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
     """Milliseconds of each command, and how many had no answer or a wrong one."""
     times, errors = [], 0
     for n in range(steps):
         began = time.perf_counter()
         try:
             errors += shell.step(f"echo {n}").output != f"{n}\n"
-        except dashdocker.SandboxError:
+        except SandboxError:
             errors += 1
         times.append(1e3 * (time.perf_counter() - began))
     return times, errors
 
 
-def cgroup_bytes(shell: dashdocker.Session) -> int:
+def cgroup_bytes(shell: Session) -> int:
     """Bytes of memory that a sandbox uses, by its cgroup."""
-    return int(engine.api().stats(shell.container, stream=False, one_shot=True)["memory_stats"]["usage"])
+    return int(containers.api().stats(shell.container, stream=False, one_shot=True)["memory_stats"]["usage"])
 
 
 def host_seconds() -> float:

@@ -1,9 +1,9 @@
 """Measure sft.py's training loop side by side with TRL's SFTTrainer and transformers' Trainer.
 
-    python bench/train.py                          # on CPU everything, five rounds: half an hour on one core
-    python bench/train.py --only compare           # the claims alone: about 12 minutes
-    python bench/train.py --only fp16              # on a card, part by part into one file; then --only 4bit,
-    python bench/train.py --only length share      # then the picture
+    python -m bench.train                          # on CPU everything, five rounds: half an hour on one core
+    python -m bench.train --only compare           # the claims alone: about 12 minutes
+    python -m bench.train --only fp16              # on a card, part by part into one file; then --only 4bit,
+    python -m bench.train --only length share      # then the picture
 
 Reads   nothing; the figures of earlier commands where --out has some
 Writes  the figures as JSON where --out says (default bench/train.json) after every part, a picture beside it, a table
@@ -40,15 +40,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-import models
-import preflight
-import stage
-import training
 from bench.figures import add, begin, device_name, failures, resident, utilisation
-from dataset import steps_of
+from model import hardware, loading
+from pipeline import stage
 from schema import BadInputError
+from training import loop
+from training.dataset import steps_of
 
 ROOT = Path(__file__).parent.parent
 TRAINERS = ("sekft", "trl", "trainer")
@@ -166,7 +163,7 @@ def random_base(directory: Path, shape: Table | None) -> Path:
 
     config = MistralConfig(**MISTRAL) if shape is None else LlamaConfig(**shape)
     if directory.exists() and any(directory.iterdir()):
-        models.check_model(directory)
+        loading.check_model(directory)
         there = type(config).from_pretrained(directory)
         for name in (*SMALL, "num_hidden_layers"):
             if getattr(there, name) != getattr(config, name):
@@ -213,8 +210,8 @@ def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str
 
 def run(jobs: Sequence[Table]) -> list[Table]:
     """A result of each job, from one process that does them in turn; {"failed": …} where there is none."""
-    command = [sys.executable, __file__, "--worker"]
-    environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ}
+    command = [sys.executable, "-m", "bench.train", "--worker"]
+    environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, input=json.dumps(jobs), capture_output=True, text=True, env=environment, check=False
     )  # fmt: skip
@@ -322,19 +319,19 @@ def serve(jobs: Sequence[Table]) -> Iterator[Table]:
     several = len(jobs) > 1
     with redirect_stdout(sys.stderr):  # trainers print there
         if several:
-            models.hold(jobs[0]["base"], dtype=jobs[0]["dtype"], load_4bit=jobs[0]["load_4bit"])
+            loading.hold(jobs[0]["base"], dtype=jobs[0]["dtype"], load_4bit=jobs[0]["load_4bit"])
     for number, job in enumerate([{**jobs[0], "lengths": jobs[0]["lengths"][:1]}, *jobs] if several else jobs):
         with redirect_stdout(sys.stderr):
             try:
                 found = work(job)
             except (torch.OutOfMemoryError, BadInputError) as error:
                 found = {"failed": str(error).strip().splitlines()[0][:200]}
-            models.release()
+            loading.release()
             gc.collect()
             torch.cuda.empty_cache()
         if number or not several:
             yield found
-    models._held = None
+    loading._held = None
 
 
 def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:
@@ -364,13 +361,13 @@ def work(spec: Table) -> Table:
         "overfit": None,
         **spec,
     }
-    model, tokenizer = models.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"])
-    training.unpack_4bit(model)
-    shape = preflight.shape_of(spec["base"])
+    model, tokenizer = loading.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"])
+    loop.unpack_4bit(model)
+    shape = hardware.shape_of(spec["base"])
     rows = rows_of(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
     set_seed(0)  # after the load, which draws numbers only where it happens
     with tempfile.TemporaryDirectory() as directory:
-        model = training.add_lora(model, flags)
+        model = loop.add_lora(model, flags)
         trainer = trainer_of(spec["trainer"], model, tokenizer, rows, Path(directory), flags)
         trainer.args.train_sampling_strategy = "sequential"  # the trainers draw random numbers at different times
         held = Memory(model)
@@ -384,7 +381,7 @@ def work(spec: Table) -> Table:
     tokens = sum(spec["lengths"]) * spec["epochs"]
     needed, done = (
         spec["epochs"]
-        * preflight.flops(
+        * hardware.flops(
             shape, spec["lengths"], labels, shape.trainable(16, "all-linear"), checkpointing=again
         )
         for again in (False, bool(spec["gradient_checkpointing"]))
@@ -410,11 +407,11 @@ def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[
 
     if kind == "sekft":
         progress = stage.progress(None, "train")
-        trainer, _ = training.make_trainer(model, rows, out, flags, data_hash="", progress=progress, compact=True)
+        trainer, _ = loop.make_trainer(model, rows, out, flags, data_hash="", progress=progress, compact=True)
         trainer.args.save_strategy = "no"
         return trainer
     total = steps_of(len(rows), flags["batch"], flags["accum"], flags["epochs"])
-    arguments = training.training_arguments(flags, total, out, on_cpu=model.device.type == "cpu")
+    arguments = loop.training_arguments(flags, total, out, on_cpu=model.device.type == "cpu")
     arguments |= {"save_strategy": "no", "report_to": []}
     if arguments["gradient_checkpointing"]:
         model.enable_input_require_grads()

@@ -13,7 +13,7 @@
 #
 # Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
 # a tenth of the scenarios of each archetype is held out too. The rest trains three adapters; their mean is played in
-# both held-out sets, beside the bare base and the base with its output tidied. overlap.py says what of the held-out
+# both held-out sets, beside the bare base and the base with its output tidied. contamination.py says what of the held-out
 # texts stands in all that the base and the adapter have read; a scenario of a held-out archetype of which anything does
 # (a directive, the announcement, what its provider says, a command in a session) is not played. Of the first draw, a
 # tenth and a third of the scenarios train three adapters each, for the curve.
@@ -42,7 +42,7 @@ train() {
 read_before() {
   local side=$1 out=$2
   shift 2
-  step python overlap.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
+  step python contamination.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
     --scenarios "$here/scenarios/train" --base base --out "$out" "$@"
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import engine
+from sandbox import containers
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -18,13 +18,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def image() -> Iterator[str]:
     """The image's id. Fails, never skips, where no engine answers or the image is missing."""
-    digest = engine.preflight()
-    engine.reap()
+    digest = containers.preflight()
+    containers.reap()
     began = time.time()
     yield digest
     left = leftovers(began)
-    engine.reap()
-    engine.remove_all()
+    containers.reap()
+    containers.remove_all()
     assert not left, f"sandboxes of this test run are left: {left}"
 
 
@@ -33,11 +33,13 @@ def leftovers(began: float) -> list[str]:
     filters = {"label": "sekft.run"}
     found = [
         (item["Names"][0], item["Labels"], item["Created"])
-        for item in engine.api().containers(all=True, filters=filters)
+        for item in containers.api().containers(all=True, filters=filters)
     ]
-    found += [(item["Name"], item["Labels"], began) for item in engine.api().volumes(filters=filters)["Volumes"] or []]
+    found += [
+        (item["Name"], item["Labels"], began) for item in containers.api().volumes(filters=filters)["Volumes"] or []
+    ]
     return [
         name
         for name, labels, created in found
-        if labels["sekft.run"] == engine.RUN or (created >= int(began) and engine.abandoned(labels))
+        if labels["sekft.run"] == containers.RUN or (created >= int(began) and containers.abandoned(labels))
     ]

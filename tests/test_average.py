@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
 
 import average
 import eval as evaluation
-import reload
 import report
 import sft
-import stage
-from models import load_model
+from model.loading import load_model
+from pipeline import stage
 from schema import BadInputError, read_json, write_json, write_record
+from tests.helpers import tiny
+from training import reload
 
 WEIGHTS = "adapter_model.safetensors"
 

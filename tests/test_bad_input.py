@@ -3,16 +3,14 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
 
 from schema import write_json, write_record
+from tests.helpers import ROOT, program, tiny
 
-ROOT = Path(__file__).parent.parent
 BASE = str(ROOT / "base")
 NO_ENGINE = {"DOCKER_HOST": "unix:///nowhere.sock"}
 
@@ -30,7 +28,7 @@ READERS = {
     "rollout.py": ["--operator", "reference", "--scenarios", "{records}", "--out", "out"],
     "eval.py": ["--base", BASE, "--scenarios", "{records}", "--out", "out"],
     "sft.py": ["--base", BASE, "--data", "{records}", "--out", "out"],
-    "overlap.py": ["--holdout", "{records}"],
+    "contamination.py": ["--holdout", "{records}"],
 }
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
@@ -38,8 +36,8 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("generate.py", ["--author", "template", "--n", "2", "--out", "out"], NO_ENGINE, "no Docker engine answers"),
     ("generate.py", ["--author", "template", "--n", "0", "--out", "out"], {}, "--n"),
     ("generate.py", ["--author", "nobody", "--n", "2", "--out", "out"], {}, "invalid choice"),
-    ("gate.py", ["nowhere.json"], {}, "nowhere.json"),
-    ("gate.py", ["good/tiny-1.json"], NO_ENGINE, "no Docker engine answers"),
+    ("authoring.gate", ["nowhere.json"], {}, "nowhere.json"),
+    ("authoring.gate", ["good/tiny-1.json"], NO_ENGINE, "no Docker engine answers"),
     ("split.py", ["--scenarios", "good", "--by", "archetype", "--k", "1", "--out", "file/o"], {}, "cannot be written"),
     ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "out"], NO_ENGINE, "no Docker engine"),
     ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
@@ -51,14 +49,14 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("report.py", ["--runs", "good", "--table", "rates.md"], {}, "no report.json"),
     ("sft.py", ["--base", "bare", "--data", "sessions", "--out", "out"], {}, "tokenizer"),
     ("sft.py", ["--base", BASE, "--data", "sessions", "--out", "file/out"], {}, "cannot be written"),
-    ("reload.py", ["--base", BASE, "--adapter", "nowhere"], {}, "no probe.safetensors"),
+    ("training.reload", ["--base", BASE, "--adapter", "nowhere"], {}, "no probe.safetensors"),
     ("average.py", ["--base", BASE, "--adapters", "other", "--out", "o"], {}, "at least two"),
     ("average.py", ["--base", BASE, "--adapters", "nowhere", "other", "--out", "o"], {}, "nowhere: no adapter_model"),
     ("average.py", ["--base", BASE, "--adapters", "other", "other", "--out", "o"], {}, "'another'"),
     ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),
     ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),
-    ("make_base.py", ["--out", "file/out"], {}, "cannot be written"),
-    ("make_base.py", ["--out", "good"], {}, "no manifest"),
+    ("tiny_base.make", ["--out", "file/out"], {}, "cannot be written"),
+    ("tiny_base.make", ["--out", "good"], {}, "no manifest"),
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
     ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
@@ -95,10 +93,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refused(place: Path, name: str, flags: list[str], environment: dict[str, str], words: str) -> None:
-    command = [sys.executable, str(ROOT / name), *flags]
+    command = [*program(name), *flags]
     keep = {key: value for key, value in os.environ.items() if not key.startswith("SEKFT_")}
     done = subprocess.run(
-        command, cwd=place, capture_output=True, text=True, env={**keep, **environment}, check=False, timeout=120
+        command,
+        cwd=place,
+        capture_output=True,
+        text=True,
+        env={**keep, "PYTHONPATH": str(ROOT), **environment},
+        check=False,
+        timeout=120,
     )
     assert done.returncode == 2, done
     assert words in done.stderr.strip().splitlines()[-1], done.stderr

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
 
 import eval as evaluation
-import templates
-from decoder import Decoder
+from authoring import templates
 from eval import draw, refuse_contamination
-from models import load_model
-from render import Renderer
+from model.decoder import Decoder
+from model.loading import load_model
+from model.render import Renderer
 from schema import (
     BadInputError,
     Scenario,
@@ -26,8 +25,7 @@ from schema import (
     write_record,
 )
 from taxonomy import Combination
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT, tiny
 
 
 def scenario(task: str, index: int) -> Scenario:

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
-from hand_scenarios import FRUIT, hand
 
-import engine
+from authoring.templates import author
 from generate import NearDuplicates, attempts, sample_combinations
+from sandbox import containers
 from schema import HOME, Scenario, read_scenarios, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal
-from templates import author
+from tests.helpers import ROOT
+from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
+from tests.helpers.hand_scenarios import FRUIT, hand
 
-ROOT = Path(__file__).parent.parent
 TASKS = "sort_unique,make_links,missing_source"
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heron", "inlet", "jewel", "kelp", "lotus"]
 
@@ -68,8 +68,8 @@ def sandboxes_of(pid: int) -> list[str]:
     """Containers and volumes that a process made and that are still there."""
     filters = {"label": "sekft.run"}
     found = [
-        *engine.api().containers(all=True, filters=filters),
-        *(engine.api().volumes(filters=filters)["Volumes"] or []),
+        *containers.api().containers(all=True, filters=filters),
+        *(containers.api().volumes(filters=filters)["Volumes"] or []),
     ]
     return [
         str(item.get("Names", item.get("Name"))) for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)

@@ -1,4 +1,4 @@
-"""Rules a machine can hold: files, rows, import order, flags, sizes; each seen to fail on a planted fault."""
+"""The rules that a machine can hold: layout, imports, flags, sizes; each seen to fail on a planted fault."""
 
 import ast
 import importlib
@@ -8,15 +8,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT, program
+
 MAX_LINES = 600
+VOCABULARY = ("taxonomy", "schema")  # the two scripts that everything may import
+CODE = ("bench", "dev", "tests")  # beside the packages of the README's table
 
 
-def readme_rows(text: str) -> dict[str, str]:
-    """File name -> sentence of the README's file table, in order."""
+def table_rows(text: str) -> dict[str, str]:
+    """File or package (with its slash) -> its sentence in the README's tables, in order."""
     return dict(re.findall(r"^\| `([a-z_]+(?:\.py|/))` \| (.+?) \|$", text, flags=re.MULTILINE))
 
 
@@ -25,83 +29,169 @@ def first_sentence(path: Path) -> str:
     return docstring.splitlines()[0] if docstring else ""
 
 
-def order() -> list[str]:
-    """Module names in the order of the README's table."""
-    return [name.removesuffix(".py").removesuffix("/") for name in readme_rows((ROOT / "README.md").read_text())]
-
-
-def imports_of(source: str) -> set[str]:
-    """Top-level names that a source imports anywhere."""
-    found = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.add((node.module or "").split(".")[0])
-    return found
-
-
-COMMANDS = {("dashdocker", "sandbox_cases")}  # a command that runs what is below it, imported nowhere but in main()
-
-
-def upward_faults(sources: dict[str, str], table: list[str]) -> list[str]:
-    """Imports that point down the table."""
-    return [
-        f"{name} imports {other}, which is not above it"
-        for name, source in sources.items()
-        for other in imports_of(source) & set(table)
-        if other != name and table.index(other) >= table.index(name) and (name, other) not in COMMANDS
-    ]
+def packages() -> list[str]:
+    """The packages in the order of the README's table, which is the order of imports."""
+    return [name.removesuffix("/") for name in table_rows((ROOT / "README.md").read_text()) if name.endswith("/")]
 
 
 def scripts() -> list[str]:
     return sorted(path.stem for path in ROOT.glob("*.py"))
 
 
-def with_command_line() -> list[str]:
-    return [name for name in scripts() if "def parser(" in (ROOT / f"{name}.py").read_text()]
+def sources_of(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
 
 
-def test_readme_table_names_every_file_and_repeats_its_first_sentence() -> None:
-    rows = readme_rows((ROOT / "README.md").read_text())
-    assert set(rows) == {f"{name}.py" for name in scripts()} | {"templates/"}
+def every_source() -> list[Path]:
+    return [*ROOT.glob("*.py"), *(path for name in [*packages(), *CODE] for path in sources_of(name))]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def runnable() -> list[str]:
+    """Scripts (`sft.py`) and modules of packages (`training.reload`) that have a command line."""
+    modules = [module_name(path) for name in packages() for path in sources_of(name) if has_parser(path)]
+    return [f"{name}.py" for name in scripts() if has_parser(ROOT / f"{name}.py")] + modules
+
+
+def has_parser(path: Path) -> bool:
+    return "\ndef parser(" in path.read_text()
+
+
+def path_of(name: str) -> Path:
+    return ROOT / (name if name.endswith(".py") else name.replace(".", "/") + ".py")
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(name.removesuffix(".py"))
+
+
+def imports_of(source: str) -> set[str]:
+    """Dotted names of the modules that a source may import, wherever in it, with `from a import b` as `a` and `a.b`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def downward_imports(sources: dict[str, str], order: list[str], all_scripts: list[str]) -> list[str]:
+    """What a package's module (its dotted name) imports from a later package or a script."""
+    faults = []
+    for name, source in sources.items():
+        place = order.index(name.split(".")[0])
+        for other in sorted({one.split(".")[0] for one in imports_of(source)}):
+            if (other in order and order.index(other) > place) or (other in all_scripts and other not in VOCABULARY):
+                faults.append(f"{name} imports {other}")
+    return faults
+
+
+def scripts_that_import_scripts(sources: dict[str, str], allowed: dict[str, set[str]]) -> list[str]:
+    """Scripts that import another one which is not the vocabulary."""
+    return [
+        f"{name} imports {other}"
+        for name, source in sources.items()
+        for other in sorted(imports_of(source) & set(sources))
+        if other not in VOCABULARY and other not in allowed.get(name, set())
+    ]
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """Modules that import themselves through others."""
+
+    def reached(name: str) -> set[str]:
+        seen: set[str] = set()
+        todo = list(graph.get(name, ()))
+        while todo:
+            if (one := todo.pop()) not in seen:
+                seen.add(one)
+                todo += graph.get(one, ())
+        return seen
+
+    return sorted(name for name in graph if name in reached(name))
+
+
+def import_graph() -> dict[str, set[str]]:
+    modules = {module_name(path): path for name in packages() for path in sources_of(name)}
+    graph = {}
+    for name, path in modules.items():
+        found = imports_of(path.read_text()) & set(modules)
+        # `from authoring.templates import lines` is an import of that module, not of what the package itself holds.
+        graph[name] = {one for one in found if not any(other.startswith(f"{one}.") for other in found)}
+    return graph
+
+
+def test_readme_tables_name_every_script_and_package() -> None:
+    rows = table_rows((ROOT / "README.md").read_text())
+    named = {path.parent.name + "/" for path in ROOT.glob("*/__init__.py")} - {"bench/", "dev/", "tests/"}
+    assert set(rows) == {f"{name}.py" for name in scripts()} | named
     for name, sentence in rows.items():
         path = ROOT / name if name.endswith(".py") else ROOT / name / "__init__.py"
         assert first_sentence(path) == sentence, name
 
 
-def test_the_readmes_rates_are_those_that_report_made_of_the_proof() -> None:
-    made = (ROOT / "dev" / "proof" / "rates.md").read_text().split("\n\n")[0].splitlines()
-    shown = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| draw-")]
-    assert shown == [line for line in made if re.match(r"\| draw-\d/eval-(archetypes|scenarios) ", line)]
-    assert len(shown) == 4 * 2 * 3  # draws, sets, rows
-
-
 def test_a_row_with_another_sentence_is_seen() -> None:
-    assert readme_rows("| `split.py` | Do something else. |") == {"split.py": "Do something else."}
+    assert table_rows("| `split.py` | Do something else. |") == {"split.py": "Do something else."}
     assert first_sentence(ROOT / "split.py") != "Do something else."
 
 
-def test_imports_point_up_the_table() -> None:
+def test_packages_import_upwards_only() -> None:
+    sources = {module_name(path): path.read_text() for name in packages() for path in sources_of(name)}
+    assert downward_imports(sources, packages(), scripts()) == []
+
+
+def test_a_downward_import_is_seen() -> None:
+    order = ["pipeline", "sandbox", "model"]
+    planted = {"sandbox.session": "def f():\n    from model import decoder\n"}
+    assert downward_imports(planted, order, ["rollout"]) == ["sandbox.session imports model"]
+    assert downward_imports({"model.render": "import rollout"}, order, ["rollout"]) == ["model.render imports rollout"]
+    assert downward_imports({"model.render": "import schema, pipeline.stage"}, order, ["schema"]) == []
+
+
+def test_no_script_imports_a_script() -> None:
     sources = {name: (ROOT / f"{name}.py").read_text() for name in scripts()}
-    sources["templates"] = "\n".join(path.read_text() for path in sorted((ROOT / "templates").glob("*.py")))
-    assert upward_faults(sources, order()) == []
+    assert scripts_that_import_scripts(sources, SCRIPTS_OF) == []
 
 
-def test_what_a_command_runs_is_imported_by_main_alone() -> None:
-    for name, other in COMMANDS:
-        body = ast.parse((ROOT / f"{name}.py").read_text()).body
-        users = [getattr(node, "name", "") for node in body if other in imports_of(ast.unparse(node))]
-        assert users == ["main"]
+def test_a_script_that_imports_a_script_is_seen() -> None:
+    planted = {"eval": "import schema\nfrom rollout import finished", "rollout": "", "schema": ""}
+    assert scripts_that_import_scripts(planted, {}) == ["eval imports rollout"]
 
 
-def test_an_import_down_the_table_is_seen() -> None:
-    assert upward_faults({"schema": "from rollout import run_episode"}, ["schema", "rollout"]) != []
+def test_no_module_imports_itself_through_others() -> None:
+    assert circles(import_graph()) == []
 
 
-@pytest.mark.parametrize("name", with_command_line())
+def test_a_circle_is_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c"]
+
+
+def test_tests_import_no_tests() -> None:
+    assert imports_of_tests({module_name(one): one.read_text() for one in sources_of("tests")}) == []
+
+
+def test_a_test_that_imports_a_test_is_seen() -> None:
+    planted = {"tests.sandbox.test_faults": "from tests.test_rollout import Scripted\nfrom tests.helpers import ROOT"}
+    assert imports_of_tests(planted) == ["tests.sandbox.test_faults imports tests.test_rollout"]
+
+
+def imports_of_tests(sources: dict[str, str]) -> list[str]:
+    return [
+        f"{name} imports {other}"
+        for name, source in sources.items()
+        for other in sorted(imports_of(source))
+        if re.search(r"(^|\.)test_\w+$", other)
+    ]
+
+
+@pytest.mark.parametrize("name", runnable())
 def test_flags_are_the_keywords_of_main(name: str) -> None:
-    module = importlib.import_module(name)
+    module = module_of(name)
     arguments = [action for action in module.parser()._actions if action.dest != "help"]
     parameters = inspect.signature(module.main).parameters
     assert {action.dest for action in arguments} == set(parameters)
@@ -112,17 +202,18 @@ def test_flags_are_the_keywords_of_main(name: str) -> None:
 
 def test_one_flag_name_has_one_type_in_every_script() -> None:
     kinds: dict[str, dict[str, str]] = {}
-    for name in with_command_line():
-        for action in importlib.import_module(name).parser()._actions:
+    for name in runnable():
+        for action in module_of(name).parser()._actions:
             if action.option_strings and action.dest != "help":
                 kinds.setdefault(action.dest, {})[name] = f"{action.type}{action.nargs}{action.const}"
     assert {dest: uses for dest, uses in kinds.items() if len(set(uses.values())) > 1} == {}
 
 
-@pytest.mark.parametrize("name", with_command_line())
+@pytest.mark.parametrize("name", runnable())
 def test_help_is_quick_and_needs_no_torch(name: str) -> None:
+    module = name.removesuffix(".py")
     code = (
-        f"import sys, {name} as script\n"
+        f"import importlib, sys; script = importlib.import_module({module!r})\n"
         "try:\n    script.parser().parse_args(['--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'torch', 'transformers', 'peft'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
@@ -130,29 +221,54 @@ def test_help_is_quick_and_needs_no_torch(name: str) -> None:
     start = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert first_sentence(ROOT / f"{name}.py") in done.stdout
+    assert first_sentence(path_of(name)) in done.stdout
     assert time.monotonic() - start < 10  # a hang guard, not a benchmark
 
 
+@pytest.mark.parametrize("name", ["training.reload", "eval.py"])
+def test_programs_run_as_written(name: str) -> None:
+    done = subprocess.run([*program(name), "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert first_sentence(path_of(name)) in done.stdout
+
+
 def test_no_file_is_over_600_lines_and_no_name_shadows_a_module() -> None:
+    assert long_files({str(path): path.read_text() for path in every_source()}) == []
     taken = set(sys.stdlib_module_names) | {"docker", "torch", "transformers", "peft", "openai", "pydantic", "tqdm"}
-    for path in [*ROOT.glob("*.py"), *(ROOT / "templates").glob("*.py"), *(ROOT / "tests").glob("*.py")]:
-        assert len(path.read_text().splitlines()) <= MAX_LINES, path
-    assert not taken & set(scripts())
+    assert not taken & {*scripts(), *packages()}
+
+
+def test_a_file_of_601_lines_is_seen() -> None:
+    assert long_files({"short.py": "\n" * 600, "long.py": "\n" * 601}) == ["long.py"]
+
+
+def long_files(sources: dict[str, str]) -> list[str]:
+    return [name for name, text in sources.items() if len(text.splitlines()) > MAX_LINES]
 
 
 def test_no_broad_except_and_no_mock() -> None:
-    for path in [*ROOT.glob("*.py"), *(ROOT / "templates").glob("*.py"), *(ROOT / "tests").glob("*.py")]:
+    for path in every_source():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ExceptHandler):
                 assert node.type is not None, f"{path}:{node.lineno} catches everything"
                 caught = {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)}
                 assert not caught & {"Exception", "BaseException"}, f"{path}:{node.lineno}"
-        assert not imports_of(path.read_text()) & {"mock", "unittest"}, path
+        assert not {one.split(".")[0] for one in imports_of(path.read_text())} & {"mock", "unittest"}, path
 
 
-def test_every_script_that_writes_prints_its_reads_writes_needs() -> None:
-    for name in with_command_line():
-        docstring = ast.get_docstring(ast.parse((ROOT / f"{name}.py").read_text())) or ""
+def test_every_program_says_what_it_reads_writes_and_needs() -> None:
+    for name in runnable():
+        docstring = ast.get_docstring(ast.parse(path_of(name).read_text())) or ""
         for word in ("Reads ", "Writes ", "Needs "):
             assert word in docstring, f"{name}: {word}"
+
+
+def test_the_rates_shown_are_those_that_report_made_of_the_proof() -> None:
+    made = (ROOT / "dev" / "proof" / "rates.md").read_text().split("\n\n")[0].splitlines()
+    shown = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| draw-")]
+    assert shown == [line for line in made if re.match(r"\| draw-\d/eval-(archetypes|scenarios) ", line)]
+    assert len(shown) == 4 * 2 * 3  # draws, sets, rows
+
+
+SCRIPTS_OF: dict[str, set[str]] = {  # until what they share lies in packages
+    "eval": {"rollout", "report"}, "resident": {"eval", "sft"}, "average": {"sft"},
+}  # fmt: skip

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 
 from make_stubs import STUBS, trajectory, turns_of
+from pipeline.verdicts import is_command
 from schema import read_trajectories
-from verdicts import is_command
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
 
 
 def test_stubs_are_distinct_and_cover_channels_depths_and_terminals() -> None:

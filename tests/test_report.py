@@ -10,28 +10,14 @@ from typing import Any
 
 import pytest
 
-import stage
-import templates
-from report import (
-    behaviour_of,
-    behaviour_table,
-    gathered,
-    hundredths,
-    labelled,
-    main,
-    paired,
-    parser,
-    print_table,
-    rate,
-    rate_table,
-    summarise,
-    wilson,
-)
+from authoring import templates
+from pipeline import stage
+from pipeline.rates import behaviour_of, behaviour_table, paired, rate, rate_table, summarise, wilson
+from pipeline.verdicts import clean_up, is_command
+from report import gathered, hundredths, labelled, main, parser, print_table
 from schema import Message, OperatorInfo, Scenario, Step, Trajectory, write_json
 from taxonomy import Combination
-from verdicts import clean_up, is_command
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
 
 
 def scenario(task: str, index: int, difficulty: str = "medium") -> Scenario:

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
 
-import models
 import sft
-import stage
-import templates
+from authoring import templates
+from model import loading
+from pipeline import stage
 from resident import REQUEST_SECONDS, Server
 from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
+from tests.helpers import ROOT, tiny
 
-ROOT = Path(__file__).parent.parent
 # resident.py with a note on its log for each base that the process really loads; sft.py silences transformers' own.
 NOTED = """
 import sys
@@ -34,7 +33,8 @@ def noted(*arguments, **options):
     print("a base is loaded", file=sys.__stderr__, flush=True)
     return load(*arguments, **options)
 AutoModelForCausalLM.from_pretrained = noted
-import resident, stage
+import resident
+from pipeline import stage
 stage.run(resident.main, resident.parser())
 """
 STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'
@@ -262,17 +262,17 @@ def fit_here(place: Path, out: Path, *flags: str) -> None:
 
 
 def test_no_fit_leaves_a_hook_on_the_held_base(place: Path, tmp_path: Path) -> None:
-    models.hold(str(place / "base"))
+    loading.hold(str(place / "base"))
     try:
-        held, _ = models.load_model(place / "base")
+        held, _ = loading.load_model(place / "base")
         left = []
         for name in ("first", "second"):
             fit_here(place, tmp_path / name, "--gradient-checkpointing")
-            models.release()
+            loading.release()
             left.append(len(held.get_input_embeddings()._forward_hooks))
         assert left == [0, 0]
     finally:
-        models._held = None
+        loading._held = None
 
 
 def test_a_fit_that_breaks_before_its_first_step_leaves_the_process_as_it_was(place: Path, tmp_path: Path) -> None:

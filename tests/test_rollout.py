@@ -2,92 +2,46 @@
 
 import contextlib
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
-from chat_server import Behaviour, ChatServer, Request, fail, say, slow
-from hand_scenarios import hand
 
-import engine
-from decoder import Decoder
-from models import load_model
-from operators import SCAFFOLD, ContextFullError, LocalOperator, Move, OperatorError, Tokens
-from reference import ReferenceOperator, parts_of
-from render import ORIENTATION, PROMPT, Renderer
-from rollout import run_episode
-from schema import Message, OperatorInfo, Scenario, Trajectory, read_json, read_trajectories, write_json, write_record
+from authoring.templates import author
+from model.decoder import Decoder
+from model.loading import load_model
+from model.render import ORIENTATION, PROMPT, Renderer
+from operators.endpoint import SCAFFOLD
+from operators.episode import run_episode
+from operators.local import LocalOperator
+from operators.protocol import ContextFullError, OperatorError
+from operators.reference import ReferenceOperator, parts_of
+from pipeline.verdicts import rates
+from sandbox import containers
+from schema import Scenario, Trajectory, read_json, read_trajectories, write_json
 from taxonomy import ARCHETYPES, Combination
-from templates import author
-from verdicts import rates
+from tests.helpers import ROOT, tiny
+from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow
+from tests.helpers.hand_scenarios import hand
+from tests.helpers.rollouts import (
+    COMBINATIONS,
+    Scripted,
+    clean_environment,
+    command_line,
+    commands_of,
+    episode,
+    made,
+    script,
+    write_scenarios,
+)
 
-HERE = Path(__file__).parent
-COMBINATIONS = [  # every channel, provider kind and depth, every kind of blocked work
-    Combination("copy_files", "subcommand", "motd", "usage", "easy"),
-    Combination("sort_unique", "flags", "banner", "help", "easy"),
-    Combination("count_things", "numbered", "env", "usage", "medium"),
-    Combination("set_config", "bulletin", "file", "help", "easy"),
-    Combination("make_links", "topics", "mail", "subhelp", "easy"),
-    Combination("rename_prefix", "keyvalue", "env", "help", "hard"),
-    Combination("missing_source", "piped", "file", "subhelp", "medium"),
-    Combination("forbidden_place", "subcommand", "mail", "subhelp", "medium"),
-    Combination("absent_program", "bulletin", "motd", "usage", "medium"),
-    Combination("unreachable_host", "topics", "banner", "help", "medium"),
-    Combination("broken_archive", "numbered", "env", "help", "medium"),
-]
 pytestmark = pytest.mark.docker
-
-
-class Scripted:
-    """An operator that is a list of commands; one that is an exception is raised, a function is called."""
-
-    def __init__(self, *commands: str | Exception | Callable[[], str]) -> None:
-        self.commands, self.seen = iter(commands), list[list[Message]]()
-
-    def begin(self, scenario: Scenario, seed: int) -> None: ...
-
-    def command(self, messages: Sequence[Message]) -> Move:
-        self.seen.append(list(messages))
-        command = next(self.commands)
-        if isinstance(command, Exception):
-            raise command
-        return Move(command if isinstance(command, str) else command())
-
-    def info(self) -> OperatorInfo:
-        return OperatorInfo(kind="stub")
-
-    def tokens(self) -> Tokens | None:
-        return None
-
-
-def episode(scenario: Scenario, *commands: str | Exception | Callable[[], str], max_steps: int = 20) -> Trajectory:
-    return run_episode(Scripted(*commands), scenario, seed=0, max_steps=max_steps, timeout_seconds=10)
-
-
-def commands_of(trajectory: Trajectory) -> list[str]:
-    return [message.content for message in trajectory.messages if message.role == "assistant"]
-
-
-def made(count: int | None = None) -> list[Scenario]:
-    return [
-        author(one, seed=f"rollout/{number}", id=f"{one.task.replace('_', '-')}-{number:04d}")
-        for number, one in enumerate(COMBINATIONS[:count])
-    ]
-
-
-def write_scenarios(directory: Path, scenarios: Sequence[Scenario]) -> Path:
-    for scenario in scenarios:
-        write_record(directory, scenario)
-    write_json(directory / "manifest.json", {"stage": "generate", "finished": True, "flags": {}})
-    return directory
 
 
 @pytest.fixture(scope="module")
@@ -98,24 +52,6 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.base(tmp_path_factory.mktemp("rollout") / "base")
-
-
-def command_line(scenarios: Path, out: Path, *flags: str) -> list[str]:
-    return [sys.executable, "rollout.py", "--scenarios", str(scenarios), "--out", str(out), *flags]
-
-
-def clean_environment(**extra: str) -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("SEKFT_")} | extra
-
-
-def script(scenarios: Path, out: Path, *flags: str, **environment: str) -> tuple[int, dict[str, Any], str]:
-    done = subprocess.run(
-        command_line(scenarios, out, *flags), cwd=HERE.parent, env=clean_environment(**environment),
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    lines = done.stdout.splitlines()
-    assert len(lines) <= 1, done.stdout
-    return done.returncode, json.loads(lines[0]) if lines else {}, done.stderr
 
 
 # The reference operator
@@ -197,7 +133,7 @@ def test_a_record_says_what_was_seen_in_which_world() -> None:
     assert [step.exit_code for step in trajectory.steps] == [0, 1, 0]
     assert [step.cwd for step in trajectory.steps] == ["/tmp"] * 3
     assert trajectory.terminal == "exit"
-    assert trajectory.image_digest == engine.preflight()
+    assert trajectory.image_digest == containers.preflight()
     assert trajectory.wrapper_hash
     assert trajectory.transport == "channel"
 
@@ -241,7 +177,7 @@ def test_a_checker_that_crashes_is_reported_apart_and_counts_as_not_verified() -
 
 def test_a_dying_sandbox_voids_the_attempt_and_is_never_shown_to_the_operator() -> None:
     def break_it() -> str:
-        engine.remove_all()
+        containers.remove_all()
         return "ls"
 
     operator = Scripted("pwd", break_it, "exit")
@@ -469,7 +405,7 @@ def test_a_tiny_base_behind_transformers_serve_operates(few: Path, base: Path, t
 
 
 def sandboxes_of(pid: int) -> list[str]:
-    found = engine.api().containers(all=True, filters={"label": "sekft.run"})
+    found = containers.api().containers(all=True, filters={"label": "sekft.run"})
     return [item["Names"][0] for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)]
 
 
@@ -479,7 +415,7 @@ KILLED = ("--operator", "reference", "--samples", "3", "--limit", "2")
 def started(few: Path, out: Path, records: int, *more: str) -> subprocess.Popen[bytes]:
     """A run under way that has written some records and has a container."""
     process = subprocess.Popen(
-        command_line(few, out, *KILLED, *more), cwd=HERE.parent, env=clean_environment(),
+        command_line(few, out, *KILLED, *more), cwd=ROOT, env=clean_environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     deadline = time.monotonic() + 120

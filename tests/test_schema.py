@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import templates
+from authoring import templates
 from schema import (
     BadInputError,
     Fixture,

@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny import base as build_base
-from tiny import scenario, tokenizer, trajectory
 
-import inspection
-import preflight
 import sft
-import stage
-import training
-from dataset import IGNORED, build
-from inspection import inspect
-from render import Renderer
+from model import hardware
+from model.render import Renderer
+from pipeline import stage
 from schema import write_json, write_record
+from tests.helpers import ROOT
+from tests.helpers.tiny import base as build_base
+from tests.helpers.tiny import scenario, tokenizer, trajectory
+from training import inspection, loop
+from training.dataset import IGNORED, build
+from training.inspection import inspect
 
-ROOT = Path(__file__).parent.parent
 QUICK = ["--lr", "5e-3", "--lora-targets", "all-linear", "--dtype", "fp32"]
 
 
@@ -173,7 +172,7 @@ def test_the_saved_adapter_loads_and_changes_the_base(trained: tuple[Path, dict[
     import torch
     from safetensors.torch import load_file
 
-    from models import load_model
+    from model.loading import load_model
 
     out, _ = trained
     weights = load_file(out / "adapter_model.safetensors")
@@ -219,7 +218,7 @@ def test_overfit_reaches_zero_or_fails(
 ) -> None:
     flags = ["--data", data, "--base", base, "--overfit", 2]
     reached = train_here(capsys, *flags, "--out", tmp_path / "good", *QUICK)
-    assert reached["loss_last"] < training.OVERFIT_LOSS
+    assert reached["loss_last"] < loop.OVERFIT_LOSS
     assert reached["used"] == 2
     assert reached["used"] + sum(reached["left_out"].values()) == reached["read"]
     code, _, err = in_process(capsys, *flags, "--out", tmp_path / "bad", "--lr", "1e-6", "--epochs", 2)
@@ -229,11 +228,11 @@ def test_overfit_reaches_zero_or_fails(
 
 @pytest.fixture(scope="module")
 def model(base: Path) -> Any:
-    from models import load_model
+    from model.loading import load_model
 
     loaded, _ = load_model(base, dtype="fp32")
     settings = {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}
-    return training.add_lora(loaded, settings)
+    return loop.add_lora(loaded, settings)
 
 
 def rows(count: int = 3) -> list[dict[str, list[int]]]:
@@ -249,12 +248,12 @@ def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any
     import torch
 
     for batch_rows in (rows(1), rows(3)):
-        batch = training.collate(batch_rows)
+        batch = loop.collate(batch_rows)
         labels = int((batch["labels"] != IGNORED).sum())
         results = []
         for compact in (True, False):
             model.zero_grad()
-            loss = training.labelled_loss(model, batch) / labels if compact else model(**batch).loss
+            loss = loop.labelled_loss(model, batch) / labels if compact else model(**batch).loss
             torch.autograd.backward(loss)
             norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
             results.append((loss.item(), norm.item()))
@@ -274,40 +273,40 @@ def test_loss_and_gradient_norm_of_every_step_are_those_of_the_plain_trainer(
 
 
 def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
-    together = float(training.labelled_loss(model, training.collate(rows(3))).detach())
-    alone = sum(float(training.labelled_loss(model, training.collate([row])).detach()) for row in rows(3))
+    together = float(loop.labelled_loss(model, loop.collate(rows(3))).detach())
+    alone = sum(float(loop.labelled_loss(model, loop.collate([row])).detach()) for row in rows(3))
     assert together == pytest.approx(alone, rel=1e-5)
-    assert set(training.collate(rows(3))) == {"input_ids", "labels"}  # no mask: SDPA keeps its causal kernels
+    assert set(loop.collate(rows(3))) == {"input_ids", "labels"}  # no mask: SDPA keeps its causal kernels
 
 
 def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path) -> None:
     import torch
 
-    from models import load_model
+    from model.loading import load_model
 
     norms = []
     for evaluated in (False, True):
         torch.manual_seed(0)
         loaded, _ = load_model(base, dtype="fp32", load_4bit=True)
-        adapted = training.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
-        batch = training.collate(rows(1))
+        adapted = loop.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
+        batch = loop.collate(rows(1))
         if evaluated:
             with torch.no_grad():
                 adapted.eval()(**batch)
-        training.unpack_4bit(adapted)
-        training.head_is_plain(adapted, rows(1)[0])
-        torch.autograd.backward(training.labelled_loss(adapted.train(), batch))
+        loop.unpack_4bit(adapted)
+        loop.head_is_plain(adapted, rows(1)[0])
+        torch.autograd.backward(loop.labelled_loss(adapted.train(), batch))
         norms.append({name: float(p.grad.norm()) for name, p in adapted.named_parameters() if p.grad is not None})
     assert norms[0] == pytest.approx(norms[1], rel=2e-2)  # repacking rounds the scales to bf16
     assert sum(norms[0].values()) > 0
 
 
 def test_a_base_that_scales_its_logits_is_noticed(model: Any) -> None:
-    assert training.head_is_plain(model, rows(1)[0])
+    assert loop.head_is_plain(model, rows(1)[0])
     stock = type(model.get_base_model()).forward
     try:
         type(model.get_base_model()).forward = lambda self, *a, **k: _halved(stock(self, *a, **k))
-        assert not training.head_is_plain(model, rows(1)[0])
+        assert not loop.head_is_plain(model, rows(1)[0])
     finally:
         type(model.get_base_model()).forward = stock
 
@@ -320,11 +319,11 @@ def _halved(output: Any) -> Any:
 def test_only_fp32_adapter_weights_train_under_any_dtype(base: Path) -> None:
     import torch
 
-    from models import load_model
+    from model.loading import load_model
 
     for dtype in ("fp16", "bf16", "fp32"):
         loaded, _ = load_model(base, dtype=dtype)
-        adapted = training.add_lora(loaded, {"lora_targets": "q_proj,v_proj", "lora_r": 4, "lora_alpha": 8})
+        adapted = loop.add_lora(loaded, {"lora_targets": "q_proj,v_proj", "lora_r": 4, "lora_alpha": 8})
         trainable = {name: p.dtype for name, p in adapted.named_parameters() if p.requires_grad}
         assert trainable
         assert all("lora_" in name and kind == torch.float32 for name, kind in trainable.items())
@@ -359,7 +358,7 @@ def test_rank_16_on_mistral_7b_has_its_known_parameters(targets: list[str], para
         bare = MistralForCausalLM(MistralConfig())
     flags = sft.parser().parse_args(["--data", "x", "--base", "y", *targets])
     bare.requires_grad_(False)
-    adapted = training.add_lora(bare, vars(flags))
+    adapted = loop.add_lora(bare, vars(flags))
     assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == parameters
 
 
@@ -472,7 +471,7 @@ def test_training_on_what_is_held_out_is_refused(
 
 
 def test_a_scenario_with_the_same_content_under_another_id_is_held_out_too(data: Path, tmp_path: Path) -> None:
-    from dataset import overlap
+    from training.dataset import overlap
 
     write_record(tmp_path, scenario("t7").model_copy(update={"id": "renamed"}))
     kept = [trajectory("t7-s0"), trajectory("t8-s0")]
@@ -521,7 +520,7 @@ def test_a_low_learning_rate_and_too_little_memory_are_warned_of(
     flags = ["--data", data, "--base", base, "--inspect"]
     slow = train_here(capsys, *flags, "--lr", "1e-5")["findings"]
     assert [finding["check"] for finding in slow] == ["near_duplicates", "lr"]
-    monkeypatch.setattr(preflight, "free_bytes_here", lambda: 2**20)
+    monkeypatch.setattr(hardware, "free_bytes_here", lambda: 2**20)
     _, found = train_here(capsys, *flags)["findings"]
     assert found["check"] == "memory"
     assert "0.0 GiB are free; lower --batch" in found["text"]

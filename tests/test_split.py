@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import templates
+from authoring import templates
 from schema import read_scenarios, write_record
 from split import draw_archetypes
 from taxonomy import ARCHETYPES, Combination
+from tests.helpers import ROOT
 
-ROOT = Path(__file__).parent.parent
 TASKS = ["copy_files", "find_names", "sum_column", "make_links", "missing_source", "broken_archive"]
 
 

@@ -1,0 +1,1 @@
+"""Write scenarios and decide which are admitted."""

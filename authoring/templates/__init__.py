@@ -1,0 +1,130 @@
+"""Author scenarios procedurally, for every archetype, without a model.
+
+    from authoring.templates import author
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+A family module holds the shapes of its archetypes; a difficulty of n directives puts n units of one archetype into one
+world. A blocked archetype has its own doable work beside the unit that cannot be done.
+"""
+
+import random
+
+from authoring.templates import (
+    archives,
+    blocked,
+    casing,
+    configuration,
+    counting,
+    extraction,
+    files,
+    filtering,
+    joins,
+    lines,
+    links,
+    permissions,
+    prefixes,
+    ranking,
+    relinking,
+    renames,
+    search,
+    squeeze,
+    sums,
+    tables,
+    taking,
+    text,
+    tidying,
+    trimming,
+    unpacking,
+)
+from authoring.templates.providers import announcement, provider
+from authoring.templates.world import Names, Shape, Unit, checker_for, fixture
+from schema import HOME, Fixture, Provenance, Scenario, canonical, sha256
+from taxonomy import ARCHETYPES, DIFFICULTIES, Combination
+
+_FAMILIES = (
+    files, tidying, search, extraction, text, casing, lines, taking, tables, filtering, joins, counting, ranking, sums,
+    permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames, prefixes, blocked,
+)  # fmt: skip
+SHAPES: dict[str, list[Shape]] = {
+    archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()
+}
+DOABLE: dict[str, list[Shape]] = blocked.DOABLE
+
+
+def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa: A002
+    """One scenario of `combination`; the same seed gives the same world, whatever its id.
+
+    The reference solution is the solutions of the units in directive order. Nothing is executed here: whether
+    solution and checker agree is for the gate to find out.
+    """
+    asked = {"combination": vars(combination), "seed": seed}
+    rng = random.Random(canonical(asked))
+    difficulty = DIFFICULTIES[combination.difficulty]
+    names = Names(rng, difficulty.awkward_names)
+    work = units(combination.task, names, difficulty.directives)
+    fixtures = [entry for unit in work for entry in unit.fixtures]
+    fixtures += distractors(fixtures, difficulty.distractors, names)
+    program = provider(combination.provider, combination.doc_depth, [unit.directive for unit in work], names, rng)
+    pointer = announcement(combination.announcement, program.path.rpartition("/")[2], rng, names)
+    terminal = ARCHETYPES[combination.task].terminal
+    strict = terminal == "panic"
+    expected = list(fixtures)
+    if strict and pointer.channel in ("file", "mail") and pointer.place:
+        expected.append(Fixture(path=pointer.place, text=pointer.text + "\n"))
+    return Scenario(
+        id=id,
+        task=combination.task,
+        provider_kind=combination.provider,
+        announcement_channel=combination.announcement,
+        doc_depth=combination.doc_depth,
+        difficulty=combination.difficulty,
+        provider=program,
+        announcement=pointer,
+        directives=[unit.directive for unit in work],
+        fixtures=fixtures,
+        checker=checker_for(
+            expected,
+            [entry for unit in work for entry in unit.after],
+            [path for unit in work for path in unit.removed],
+            strict=strict,
+            checks=[check for unit in work for check in unit.checks],
+        ),
+        reference_solution=[command for unit in work for command in unit.solution],
+        terminal=terminal,
+        blocked_outputs=[path for unit in work for path in unit.blocked_outputs],
+        provenance=Provenance(author="template", request_hash=sha256(canonical(asked))),
+    )
+
+
+def units(archetype: str, names: Names, count: int = 1) -> list[Unit]:
+    """`count` units of an archetype for one world, shapes repeating only when they run out.
+
+    A blocked archetype gives one unit that cannot be done among doable ones, at a random place.
+    """
+    if ARCHETYPES[archetype].terminal == "exit":
+        return [shape(names) for shape in _draw(SHAPES[archetype], names, count)]
+    doable = [shape(names) for shape in _draw(DOABLE[archetype], names, count - 1)]
+    place = names.number(0, len(doable))
+    return [*doable[:place], names.pick(SHAPES[archetype])(names), *doable[place:]]
+
+
+def _draw(shapes: list[Shape], names: Names, count: int) -> list[Shape]:
+    drawn: list[Shape] = []
+    while len(drawn) < count:
+        drawn += names.rng.sample(shapes, min(len(shapes), count - len(drawn)))
+    return drawn
+
+
+def distractors(fixtures: list[Fixture], count: int, names: Names) -> list[Fixture]:
+    """`count` files that no directive is about: of fresh names, or named nearly like a file of the world."""
+    tops = [entry.path.removeprefix(f"{HOME}/") for entry in fixtures if entry.type == "file"]
+    stems = [path.rpartition(".")[0] for path in tops if "/" not in path and "." in path]
+    extra = []
+    for _ in range(count):
+        ext = names.pick(["txt", "log", "md", "dat", "old", "bak"])
+        near = f"{names.pick(stems)}-{names.word()}.{ext}" if stems and names.number(0, 1) else None
+        extra.append(fixture(near or names.path(ext, names.number(0, 1)), names.text()))
+    return extra

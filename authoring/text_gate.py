@@ -1,0 +1,218 @@
+"""Refuse a scenario by its text alone, before any container runs.
+
+    from authoring.text_gate import CHECKS, RejectedError
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+What the announcement gives away, what a directive gives away, what the record may not hold: shape, paths, announcement,
+directives, solution, scaffold. None of it decides that a scenario works; gate.py does, in containers.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from operators.endpoint import SCAFFOLD
+from pipeline.verdicts import is_command, is_terminal
+from schema import HOME, Scenario
+from taxonomy import ARCHETYPES, DIFFICULTIES
+
+GRAM = 4  # words of a directive in a row that an announcement may not repeat
+SCAFFOLD_GRAM = 6
+GATES = (
+    "shape", "paths", "announcement", "directives", "solution", "scaffold",
+    "provider", "reference", "untouched", "prefixes", "mutations", "fakes",
+)  # fmt: skip
+# What a directive command of each provider kind looks like, P being the program; at least one command has the group.
+CALLS = {
+    "subcommand": r"P [^-\s]\S*( \d+)?",
+    "flags": r"P -\S+( \S+)?",
+    "numbered": r"P (\d+)",
+    "bulletin": r"P ([^-\s\d]\S*)",
+    "topics": r"P [^-\s]\S*( [^-\s\d]\S*)?",
+    "keyvalue": r"P (\S+=\S+)",
+    "piped": r".+\| ?P( .*)?",
+}
+HELPS = {"usage": r"P", "help": r"P (--help|-h|help)", "subhelp": r"P \S+ (--help|-h|help)|P help \S+"}
+
+
+class RejectedError(Exception):
+    """A gate's refusal; its text goes to the author word by word."""
+
+    def __init__(self, gate: str, reason: str) -> None:
+        assert gate in GATES, gate
+        super().__init__(reason)
+        self.gate = gate
+
+
+def check_shape(scenario: Scenario) -> None:
+    """Directive count, terminal and blocked outputs are those of the difficulty and the archetype."""
+    wanted = DIFFICULTIES[scenario.difficulty].directives
+    if len(scenario.directives) != wanted:
+        raise RejectedError(
+            "shape", f"difficulty {scenario.difficulty} wants {wanted} directives, there are {len(scenario.directives)}"
+        )
+    if len({spaced(directive) for directive in scenario.directives}) != wanted:
+        raise RejectedError("shape", "two directives are the same")
+    terminal = ARCHETYPES[scenario.task].terminal
+    if scenario.terminal != terminal:
+        raise RejectedError("shape", f"task {scenario.task} ends with {terminal}, not with {scenario.terminal}")
+    blocked = terminal == "panic"
+    if blocked != bool(scenario.blocked_outputs):
+        raise RejectedError(
+            "shape", f"task {scenario.task} {'wants at least one' if blocked else 'takes no'} entry in blocked_outputs"
+        )
+    _check_calls(scenario)
+
+
+def _check_calls(scenario: Scenario) -> None:
+    """Help and directive commands have the form that provider kind and doc depth promise."""
+    provider = scenario.provider
+    name = re.escape(PurePosixPath(provider.path).name)
+    call = re.compile(CALLS[scenario.provider_kind].replace("P", name))
+    found = [(command, call.fullmatch(spaced(command))) for command in provider.directive_commands]
+    for command, match in found:
+        if match is None:
+            raise RejectedError(
+                "shape", f"{command!r} is not how a provider of kind {scenario.provider_kind} is called"
+            )
+    if not any(match and any(match.groups()) for _, match in found) and scenario.provider_kind != "piped":
+        raise RejectedError("shape", f"no directive command asks a provider of kind {scenario.provider_kind} for one")
+    wanted = re.compile(HELPS[scenario.doc_depth].replace("P", name))
+    if not any(wanted.fullmatch(spaced(command)) for command in provider.help_commands):
+        raise RejectedError("shape", f"no help command is one of doc depth {scenario.doc_depth}")
+
+
+def check_paths(scenario: Scenario) -> None:
+    """Fixtures lie in directories, symlinks stay in the world, blocked outputs are normalised paths below it."""
+    entries = {fixture.path: fixture for fixture in scenario.world_fixtures()}
+    for path, fixture in entries.items():
+        if any(ord(character) < 32 or ord(character) == 127 for character in path) or len(path.encode()) > 1000:
+            raise RejectedError("paths", f"fixture path {path!r} holds a control character or is over 1000 bytes")
+        for parent in map(str, PurePosixPath(path).parents):
+            if parent in entries and entries[parent].type != "dir":
+                raise RejectedError("paths", f"fixture {path!r} lies below {parent!r}, which is not a directory")
+        if fixture.type == "symlink" and not _inside(path, fixture.target or ""):
+            raise RejectedError("paths", f"symlink {path!r} -> {fixture.target!r} leads out of {HOME}")
+    for path in scenario.blocked_outputs:
+        if not path.startswith(HOME + "/") or str(PurePosixPath(path)) != path or ".." in PurePosixPath(path).parts:
+            raise RejectedError("paths", f"blocked output {path!r} must be a normalised path below {HOME}/")
+
+
+def check_announcement(scenario: Scenario, outputs: Sequence[str] = ()) -> None:
+    """The announcement points at the provider and holds nothing of the task (invariant 1).
+
+    `outputs` are paths that the solution made or changed, known once it has run.
+    """
+    text, name = scenario.announcement.text, PurePosixPath(scenario.provider.path).name
+    if not has_word(text, name):
+        raise RejectedError("announcement", f"the announcement does not name the provider program {name!r}")
+    rest = text.replace(scenario.provider.path, " ").replace(name, " ").lower()
+    paths = [fixture.path for fixture in scenario.fixtures]
+    for path in [*paths, *scenario.blocked_outputs, *outputs]:
+        for form in _forms_of_path(path):
+            if has_word(rest, form.lower()):
+                raise RejectedError("announcement", f"the announcement holds {form!r}, a path of the task")
+    for literal in literals(scenario.checker, inner=False) | literals(
+        "\n".join(scenario.reference_solution), inner=True
+    ):
+        if has_word(rest, literal.lower()):
+            raise RejectedError("announcement", f"the announcement holds {literal!r}, a literal of checker or solution")
+    grams = {gram for directive in scenario.directives for gram in _grams(directive, GRAM)}
+    if shared := sorted(grams & set(_grams(text, GRAM))):
+        raise RejectedError("announcement", f"the announcement repeats {shared[0]!r} from a directive")
+
+
+def check_directives(scenario: Scenario) -> None:
+    """No directive contains a line of the solution.
+
+    A line counts where it begins a command or has two words or more: `done` or `EOF` inside a command do not.
+    """
+    for command in scenario.reference_solution:
+        for index, line in enumerate(command.splitlines()):
+            if index and len(line.split()) < 2:
+                continue
+            for directive in scenario.directives:
+                if has_word(spaced(directive), spaced(line)):
+                    raise RejectedError("directives", f"directive {directive!r} contains the solution line {line!r}")
+
+
+def check_solution(scenario: Scenario) -> None:
+    """The solution is made of commands that a session keeps: no prose, no terminal."""
+    for command in scenario.reference_solution:
+        if is_terminal(command):
+            raise RejectedError("solution", f"{command!r} ends the session; leave it out, it is played by itself")
+        if not is_command(command):
+            raise RejectedError("solution", f"{command!r} reads as prose, not as a command")
+
+
+def check_scaffold(scenario: Scenario) -> None:
+    """No six words in a row of the scaffold occur in the scenario."""
+    texts = [
+        scenario.announcement.text, *scenario.directives, scenario.provider.source,
+        *(fixture.text or "" for fixture in scenario.fixtures),
+    ]  # fmt: skip
+    scaffold = set(_grams(SCAFFOLD, SCAFFOLD_GRAM, whole=False))
+    for text in texts:
+        if shared := sorted(scaffold & set(_grams(text, SCAFFOLD_GRAM, whole=False))):
+            raise RejectedError("scaffold", f"the scenario repeats {shared[0]!r} from the scaffold")
+
+
+CHECKS: tuple[Callable[[Scenario], None], ...] = (
+    check_shape, check_paths, check_announcement, check_directives, check_solution, check_scaffold,
+)  # fmt: skip
+
+
+def literals(script: str, *, inner: bool) -> set[str]:
+    """Strings of a script that could give the task away: quoted ones, and words with a slash, a dot or digits.
+
+    Single digits, options, expansions and /dev are the shell's own and left out. `inner` adds the longer words inside
+    quoted strings (what a sed script replaces, say).
+    """
+    found: set[str] = set()
+    for quoted in re.findall(r"'([^']*)'|\"([^\"]*)\"", script):
+        text = "".join(quoted)
+        found |= {line.strip() for line in text.splitlines() if len(line.strip()) >= 3 and not re.search(r"[$`]", line)}
+        if inner:
+            found |= set(re.findall(r"\w{3,}", re.sub(r"\\[nt]", " ", text))) - {"and", "for", "not", "the", "you"}
+    for word in re.split(r"[\s;|&<>()`'\"={}\[\]!]+", script):
+        word = word.removeprefix("./").rstrip(":,.")
+        if re.search(r"[/.\d]", word) and len(word) >= 2 and not re.match(r"[-$]|/dev/", word):
+            found.add(word)
+    return {word for word in found if re.search(r"\w", word) and word not in (HOME, "/bin/sh", "/usr/bin/dash")}
+
+
+def _forms_of_path(path: str) -> Iterator[str]:
+    """How a text may name a path; a last part without dot, dash, digit or blank is too common a word to count."""
+    relative = PurePosixPath(path).relative_to(HOME)
+    yield str(relative)
+    if re.search(r"[^A-Za-z]", relative.name):
+        yield relative.name
+
+
+def has_word(text: str, word: str) -> bool:
+    """True when `word` occurs in `text` with no letter, digit or underscore beside it."""
+    return bool(word) and re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
+
+
+def spaced(text: str) -> str:
+    """The text with every run of blanks and newlines as one blank."""
+    return " ".join(text.split())
+
+
+def _grams(text: str, size: int, *, whole: bool = True) -> Iterable[str]:
+    """Runs of `size` lower-case words; a shorter text is one run if `whole`."""
+    words = re.findall(r"[a-z0-9]+", text.lower())
+    if len(words) < size:
+        return [" ".join(words)] if whole and words else []
+    return [" ".join(words[start : start + size]) for start in range(len(words) - size + 1)]
+
+
+def _inside(path: str, target: str) -> bool:
+    """True when a symlink at `path` points into the world (whether or not anything is there)."""
+    parts: list[str] = []
+    for part in (PurePosixPath(path).parent / target).parts:
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return PurePosixPath(*parts).is_relative_to(HOME) and bool(target)

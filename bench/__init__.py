@@ -1,0 +1,1 @@
+"""Measure what the project claims about speed and memory."""

@@ -1,0 +1,492 @@
+"""Turn messages into text, token ids and the assistant-only mask: the only place that knows a wire format.
+
+    from model.render import Renderer, login, opening
+
+Reads   <adapter>/render.json (for_adapter)
+Writes  nothing
+Needs   a fast tokenizer (one with a tokenizer.json)
+
+Ids are the concatenation of separately tokenised segments: environment text up to and including the assistant
+header, then operator text with its end marker, and so on. What the operator reads at a turn is therefore a token
+prefix of what it is trained on, and no token straddles a turn's edge. Space that some tokenizers put before a text
+is switched off. Special tokens written out in a command or an output stay plain text, and a marker written out in an
+output is tokenised letter by letter, so that no file can forge a turn's edge. A lossy tokenizer (WordPiece: case, runs
+of space) gives back only what it kept; a literal U+2581 comes back as a space from Metaspace.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from schema import Announcement, BadInputError, Message, canonical, read_json, sha256
+
+Wire = Literal["markers", "chat"]
+Span = tuple[int, int]
+
+SYSTEM, USER, ASSISTANT, END = "<|system|>\n", "<|user|>\n", "<|assistant|>\n", "<|end|>"
+HEADERS = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
+PROMPT = "$ "
+ORIENTATION = (
+    "This is dash, a POSIX shell, on a Linux machine with a busybox userland and no network. "
+    "The user is operator, uid 1000, and the home directory is /home/operator. "
+    "A command runs to its end before the next prompt; both of its streams are shown in the order of arrival, and the "
+    "middle of a long output is left out. "
+    "From one command to the next the working directory, variables, umask, aliases and the options a, C, f and u are "
+    "kept; functions, traps, descriptors and other options are lost."
+)
+
+
+class Announced(Protocol):
+    """What has an announcement: a scenario, or a stub without one."""
+
+    @property
+    def announcement(self) -> Announcement:
+        """The text that points at the provider, and its channel."""
+
+
+def login(scenario: Announced) -> str:
+    """What a login shows: the banner before it, the message of the day after it, nothing of the other channels."""
+    shown = "shell login: operator"
+    if scenario.announcement.channel == "banner":
+        return f"{scenario.announcement.text}\n\n{shown}"
+    if scenario.announcement.channel == "motd":
+        return f"{shown}\n\n{scenario.announcement.text}"
+    return shown
+
+
+def opening(scenario: Announced) -> list[Message]:
+    """The system and the login turn that every session starts with."""
+    return [Message(role="system", content=ORIENTATION), Message(role="user", content=login(scenario))]
+
+
+def start_prompt() -> list[Message]:
+    """The turn before the first command."""
+    return [Message(role="user", content=PROMPT)]
+
+
+def after_step(output: str) -> list[Message]:
+    """The turns between two commands: the output, absent when empty, and the prompt."""
+    return [*([Message(role="user", content=output)] if output else []), *start_prompt()]
+
+
+def session_messages(scenario: Announced, turns: Sequence[tuple[str, str | None]]) -> list[Message]:
+    """The whole record of a session from its (command, output) pairs.
+
+    An output of None belongs to a command after which nothing was shown: the terminal, or the last command of a
+    session that was cut off. It ends the record.
+    """
+    messages = [*opening(scenario), *start_prompt()]
+    for command, output in turns:
+        messages.append(Message(role="assistant", content=command))
+        if output is None:
+            break
+        messages += after_step(output)
+    return messages
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A session as a trainer reads it. `token_ids`, `mask` and `offsets` have one entry per token.
+
+    `spans` are the operator's turns in `text`, end marker included; `mask` is 1 on the tokens whose offsets lie in one.
+    A BOS token, which stands for no text, has the offsets (0, 0).
+    """
+
+    token_ids: list[int]
+    mask: list[int]
+    offsets: list[Span]
+    text: str
+    spans: list[Span]
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """Text that is tokenised on its own. `contents` are the spans of what the world or the operator wrote in it."""
+
+    text: str
+    contents: list[Span]
+    operator: bool
+
+
+class Renderer:
+    """One tokenizer and one wire format. Deterministic; raises BadInputError where the tokenizer cannot carry it."""
+
+    def __init__(self, tokenizer: Any, wire: Wire = "markers") -> None:
+        if not getattr(tokenizer, "is_fast", False):
+            raise BadInputError(f"{_name(tokenizer)}: not a fast tokenizer; save it with a tokenizer.json and use that")
+        if wire == "chat" and not tokenizer.chat_template:
+            raise BadInputError(f"{_name(tokenizer)}: the tokenizer has no chat template; pass --render markers")
+        self.tokenizer, self.wire = tokenizer, wire
+        self._description = _exact_tokenizer(tokenizer.backend_tokenizer.to_str())
+        self._plain = _tokenizer(self._description, specials=False)
+        self._specials = _tokenizer(self._description, specials=True)
+        self._special_ids = {id_ for id_, token in self._plain.get_added_tokens_decoder().items() if token.special}
+        first = tokenizer("a")["input_ids"][:1]
+        self.bos_id: int | None = tokenizer.bos_token_id if first == [tokenizer.bos_token_id] else None
+        self._template = _Template(tokenizer, bos=tokenizer.bos_token if self.bos_id is not None else "")
+        self.end_text: str = END if wire == "markers" else self._template.end_text
+
+    @classmethod
+    def for_base(cls, tokenizer: Any, wire: Wire = "markers") -> "Renderer":
+        """The renderer for a base without an adapter, or for training one."""
+        return cls(tokenizer, wire)
+
+    @classmethod
+    def for_adapter(cls, adapter: Path, tokenizer: Any) -> "Renderer":
+        """The renderer that `adapter` was trained with. Raises BadInputError where `tokenizer` gives another one."""
+        path = adapter / "render.json"
+        described = read_json(path)
+        if described.get("wire") not in ("markers", "chat"):
+            raise BadInputError(f"{path}: wire: {described.get('wire')!r} is neither markers nor chat; retrain")
+        renderer = cls(tokenizer, described["wire"])
+        for field, value in renderer.describe().items():
+            if described.get(field) != value:
+                raise BadInputError(
+                    f"{path}: {field}: differs from what {_name(tokenizer)} gives; use the adapter's base"
+                )
+        return renderer
+
+    def describe(self) -> dict[str, Any]:
+        """What render.json of an adapter directory holds: equal descriptions render alike."""
+        chat = self.wire == "chat"
+        return {
+            "wire": self.wire,
+            "end": self.end_text,
+            "headers": None if chat else HEADERS,
+            "template_sha256": sha256(str(self.tokenizer.chat_template).encode()) if chat else None,
+            "tokenizer_sha256": sha256(self._description.encode()),
+            "bos_id": self.bos_id,
+        }
+
+    def encode(self, messages: Sequence[Message], recorded: Sequence[Sequence[int] | None] | None = None) -> Encoded:
+        """The training form of a session, up to the last assistant turn's end marker (later turns are left out).
+
+        `recorded` holds, per assistant turn, the ids that the operator really sampled (None: tokenise the text); an
+        end marker that they lack is added. Raises ValueError where turns are in an order that no session has.
+        """
+        groups, _ = _turns(messages)
+        if recorded is not None and len(recorded) != len(groups):
+            raise ValueError(f"{len(recorded)} recorded turns for {len(groups)} assistant turns")
+        ids: list[int] = [] if self.bos_id is None else [self.bos_id]
+        offsets: list[Span] = [(0, 0)] * len(ids)
+        spans: list[Span] = []
+        text = ""
+        for index, (environment, command) in enumerate(groups):
+            for segment in (self._environment(environment, first=index == 0), self._operator(command.content)):
+                segment_ids, segment_offsets = self._tokenise(segment)
+                if segment.operator and recorded is not None and (sampled := recorded[index]) is not None:
+                    segment, segment_ids, segment_offsets = self._recorded(sampled, segment, segment_offsets)
+                if segment.operator:
+                    spans.append((len(text), len(text) + len(segment.text)))
+                offsets += [(start + len(text), end + len(text)) for start, end in segment_offsets]
+                ids += segment_ids
+                text += segment.text
+        return Encoded(ids, _mask(offsets, spans), offsets, text, spans)
+
+    def context(self, messages: Sequence[Message]) -> list[int]:
+        """What the operator reads before it writes: `messages`, which end in a user turn, and the assistant header."""
+        groups, rest = _turns(messages)
+        if not rest:
+            raise ValueError("a context ends in a user turn")
+        head = self.encode(messages).token_ids if groups else [] if self.bos_id is None else [self.bos_id]
+        return head + self._tokenise(self._environment(rest, first=not groups))[0]
+
+    def environment_ids(self, messages: Sequence[Message]) -> list[int]:
+        """The ids between an operator turn's end marker and the next command, for the turns that lie there."""
+        return self._tokenise(self._environment(messages, first=False))[0]
+
+    def operator_ids(self, command: str) -> list[int]:
+        """The ids of one operator turn: the command and its end marker."""
+        return self._tokenise(self._operator(command))[0]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids`, special tokens included, with no space added, dropped or cleaned up."""
+        return str(self._plain.decode(list(ids), skip_special_tokens=False))
+
+    def decode_turn(self, ids: Sequence[int]) -> tuple[str, bool]:
+        """Sampled ids as a command, and whether the operator ended its turn.
+
+        The turn ends at the first end marker or at the tokenizer's own end-of-text token; what follows is left out.
+        """
+        ids, eos = list(ids), self.tokenizer.eos_token_id
+        stopped = eos is not None and eos in ids
+        if stopped:
+            ids = ids[: ids.index(eos) + 1]
+        command, marker, _ = self.decode(ids).partition(self.end_text)
+        if not marker and ids[-len(self._end_ids) :] == self._end_ids:
+            return self.decode(ids[: -len(self._end_ids)]), True
+        if not marker and stopped:
+            return self.decode(ids[:-1]), True
+        return command, bool(marker)
+
+    @cached_property
+    def _end_ids(self) -> list[int]:
+        """The end marker tokenised alone: how a turn's end is told where decoding does not give the text back."""
+        return self._tokenise(self._operator(""))[0]
+
+    @cached_property
+    def _marks(self) -> re.Pattern[str]:
+        """What stands between contents: the markers, or the pieces of the chat template."""
+        pieces = [END, *HEADERS.values()]
+        if self.wire == "chat":
+            system, user = Message(role="system", content=""), Message(role="user", content="")
+            pieces = [self.end_text]
+            for messages, first in (([system, user, user], True), ([user, user], False)):
+                pieces += self._template.segment(messages, first=first)[1]
+        marks = sorted({piece.strip() for piece in pieces} - {""}, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, marks)))
+
+    def forged(self, content: str) -> str | None:
+        """The first marker that `content` spells out, or None."""
+        mark = self._marks.search(content)
+        return mark[0] if mark else None
+
+    def _operator(self, command: str) -> _Segment:
+        return _Segment(command + self.end_text, [(0, len(command))], operator=True)
+
+    def _environment(self, messages: Sequence[Message], *, first: bool) -> _Segment:
+        """The text from the last end marker (or the start) up to and including the assistant header."""
+        if self.wire == "markers":
+            pieces = [HEADERS[message.role] for message in messages]
+            pieces[1:] = [f"{END}\n{header}" for header in pieces[1:]]
+            contents = [message.content for message in messages]
+            pieces = [*pieces, f"{END}\n{ASSISTANT}"] if pieces else [ASSISTANT]
+            pieces[0] = pieces[0] if first else "\n" + pieces[0]
+        else:
+            contents, pieces = self._template.segment(messages, first=first)
+        text, spans = pieces[0], []
+        for content, piece in zip(contents, pieces[1:], strict=True):
+            spans.append((len(text), len(text) + len(content)))
+            text += content + piece
+        return _Segment(text, spans, operator=False)
+
+    def _tokenise(self, segment: _Segment) -> tuple[list[int], list[Span]]:
+        """Ids and offsets of one segment.
+
+        A special token is one only where the template, not a content, wrote it; a marker that the world wrote is
+        tokenised letter by letter, so that its ids are not those of a turn's edge.
+        """
+        text, chat = segment.text, self.wire == "chat"
+        whole = (self._specials if chat else self._plain).encode(text, add_special_tokens=False)
+        hits: list[tuple[int, int, int | None]] = [
+            (*span, id_)
+            for id_, span in zip(whole.ids, whole.offsets, strict=True)
+            if chat and id_ in self._special_ids
+        ]
+        alone = [hit for hit in hits if not any(start < hit[1] and hit[0] < end for start, end in segment.contents)]
+        marks = (
+            []
+            if segment.operator
+            else [mark for span in segment.contents for mark in self._marks.finditer(text, *span)]
+        )
+        if len(alone) == len(hits) and not marks:
+            return whole.ids, whole.offsets
+        alone += [(at, at + 1, None) for mark in marks for at in range(*mark.span())]
+        ids: list[int] = []
+        offsets: list[Span] = []
+        cursor = 0
+        for start, end, id_ in [*sorted(alone), (len(text), len(text), None)]:
+            for first, last in [(cursor, start), *([(start, end)] if id_ is None else [])]:
+                plain = self._plain.encode(text[first:last], add_special_tokens=False)
+                ids += plain.ids
+                offsets += [(a + first, b + first) for a, b in plain.offsets]
+            ids += [] if id_ is None else [id_]
+            offsets += [] if id_ is None else [(start, end)]
+            cursor = end
+        return ids, offsets
+
+    def _recorded(
+        self, sampled: Sequence[int], segment: _Segment, offsets: list[Span]
+    ) -> tuple[_Segment, list[int], list[Span]]:
+        """The segment that `sampled` stands for, its ids and their offsets into its text."""
+        ids = list(sampled)
+        if ids == self._tokenise(segment)[0]:
+            return segment, ids, offsets
+        if not self.decode_turn(ids)[1]:
+            ids += self._end_ids
+        text = self.decode(ids)
+        ends = [min(len(self.decode(ids[: count + 1]).rstrip("\ufffd")), len(text)) for count in range(len(ids))]
+        ends[-1:] = [len(text)]
+        starts = [0, *ends[:-1]]
+        return (
+            _Segment(text, [(0, len(text))], operator=True),
+            ids,
+            [(min(start, end, len(text) - 1), max(start, end)) for start, end in zip(starts, ends, strict=True)],
+        )
+
+
+class _Template:
+    """A tokenizer's own chat template, cut into the pieces that stand around the contents.
+
+    The template renders placeholders, never real contents, so that one that trims or inspects them cannot change them;
+    a piece depends only on the roles of the turns between two commands, so that an earlier turn never changes later.
+    """
+
+    def __init__(self, tokenizer: Any, bos: str) -> None:
+        self.tokenizer, self.bos = tokenizer, bos
+        self.pieces: dict[tuple[tuple[str, ...], bool], list[str]] = {}
+
+    @cached_property
+    def end_text(self) -> str:
+        """What the template puts after every assistant content, without space at its end."""
+        try:
+            last = self._render(["user", "assistant"])[-1]
+            inner = self._render(["user", "assistant", "user", "assistant"])[2]
+        except _TemplateRefusedError as error:
+            raise BadInputError(
+                f"{_name(self.tokenizer)}: its chat template cannot carry a session ({error}); pass --render markers"
+            ) from error
+        common = takewhile(lambda pair: pair[0] == pair[1], zip(last, inner, strict=False))
+        end = "".join(character for character, _ in common).rstrip()
+        if not end:
+            raise BadInputError(
+                f"{_name(self.tokenizer)}: its chat template puts no end marker after an assistant turn; "
+                f"pass --render markers"
+            )
+        return end
+
+    def segment(self, messages: Sequence[Message], *, first: bool) -> tuple[list[str], list[str]]:
+        """Contents and the pieces around them, one piece more than contents.
+
+        A leading system turn is folded into the first user turn, and turns of one role in a row are merged, where the
+        template demands it.
+        """
+        folds: list[Callable[[list[Message]], list[Message]]] = [list, _fold_system, _merge, _fold_and_merge]
+        for fold in folds:
+            turns = fold(list(messages))
+            roles = tuple(turn.role for turn in turns)
+            try:
+                return [turn.content for turn in turns], self._cut(roles, first)
+            except _TemplateRefusedError as error:
+                reason = error
+        roles_given = [message.role for message in messages]
+        raise BadInputError(
+            f"{_name(self.tokenizer)}: its chat template cannot carry the turns {roles_given} ({reason}); "
+            f"pass --render markers"
+        )
+
+    def _cut(self, roles: tuple[str, ...], first: bool) -> list[str]:
+        key = (roles, first)
+        if key not in self.pieces:
+            before = [] if first else ["user", "assistant"]
+            pieces = self._render([*before, *roles, "assistant"])[len(before) : -1]
+            if not first:
+                pieces[0] = pieces[0][len(self.end_text) :]
+            pieces = [piece.replace(self.bos, "") if self.bos else piece for piece in pieces]
+            self.pieces[key] = pieces
+        return self.pieces[key]
+
+    def _render(self, roles: Sequence[str]) -> list[str]:
+        """The text around the contents of turns with these roles. Raises _TemplateRefusedError."""
+        from jinja2.exceptions import TemplateError
+
+        conversation = [{"role": role, "content": f"\ue000{index}\ue001"} for index, role in enumerate(roles)]
+        try:
+            # A fixed date: a template that prints today's would train and deploy on different texts.
+            text = self.tokenizer.apply_chat_template(conversation, tokenize=False, date_string="01 Jan 2025")
+        except TemplateError as error:
+            raise _TemplateRefusedError(str(error)) from error
+        parts = re.split("\ue000([0-9]+)\ue001", text)
+        if parts[1::2] != [str(index) for index in range(len(roles))]:
+            raise _TemplateRefusedError(f"turns {list(roles)} come out as {parts[1::2]}")
+        return parts[::2]
+
+
+class _TemplateRefusedError(Exception):
+    """A chat template that raises on, drops or reorders turns."""
+
+
+def _fold_system(messages: list[Message]) -> list[Message]:
+    """The system turn becomes the beginning of the user turn after it."""
+    if len(messages) > 1 and messages[0].role == "system" and messages[1].role == "user":
+        content = f"{messages[0].content}\n\n{messages[1].content}"
+        return [Message(role="user", content=content), *messages[2:]]
+    return messages
+
+
+def _merge(messages: list[Message]) -> list[Message]:
+    """User turns in a row become one, each on a line of its own."""
+    merged: list[Message] = []
+    for message in messages:
+        if merged and merged[-1].role == message.role:
+            before = merged.pop().content
+            between = "" if before[-1:] in ("", "\n") else "\n"
+            message = Message(role=message.role, content=before + between + message.content)
+        merged.append(message)
+    return merged
+
+
+def _fold_and_merge(messages: list[Message]) -> list[Message]:
+    return _merge(_fold_system(messages))
+
+
+def _turns(messages: Sequence[Message]) -> tuple[list[tuple[list[Message], Message]], list[Message]]:
+    """Each assistant turn with the environment turns before it, and the environment turns after the last."""
+    groups: list[tuple[list[Message], Message]] = []
+    environment: list[Message] = []
+    for index, message in enumerate(messages):
+        if message.role == "system" and index:
+            raise ValueError(f"turn {index} is a system turn; only the first may be")
+        if message.role != "assistant":
+            environment.append(message)
+        elif not environment or environment[-1].role != "user":
+            raise ValueError(f"turn {index} is an assistant turn without a user turn before it")
+        else:
+            groups.append((environment, message))
+            environment = []
+    return groups, environment
+
+
+def _mask(offsets: Sequence[Span], spans: Sequence[Span]) -> list[int]:
+    """1 for a token whose offsets lie in one of `spans`, else 0. Both ascend."""
+    mask, current = [], 0
+    for start, end in offsets:
+        while current < len(spans) and start >= spans[current][1]:
+            current += 1
+        mask.append(int(current < len(spans) and spans[current][0] <= start and end <= spans[current][1]))
+    return mask
+
+
+def _exact_tokenizer(description: str) -> str:
+    """A tokenizer.json that adds nothing to a text and takes nothing from it: no leading space, BOS, padding or cut."""
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, list):
+            return [walk(item) for item in value if not _adds_space(item)]
+        if not isinstance(value, dict):
+            return value
+        value = {key: walk(item) for key, item in value.items() if key != "dropout"}
+        if value.get("type") == "Metaspace":
+            value |= {"prepend_scheme": "never"}
+        if value.get("type") == "ByteLevel":
+            value |= {"add_prefix_space": False}
+        return value
+
+    parts = json.loads(description)
+    for name in ("normalizer", "pre_tokenizer", "decoder"):
+        parts[name] = None if _adds_space(parts[name]) else walk(parts[name])
+    parts |= {"post_processor": None, "truncation": None, "padding": None}
+    parts["model"].pop("dropout", None)
+    return canonical(parts).decode()
+
+
+def _adds_space(component: Any) -> bool:
+    """True for the parts of a tokenizer that put a space before a text, or take one off it again."""
+    return isinstance(component, dict) and component.get("type") in ("Prepend", "Strip")
+
+
+def _tokenizer(description: str, *, specials: bool) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_str(description)
+    tokenizer.encode_special_tokens = not specials
+    return tokenizer
+
+
+def _name(tokenizer: Any) -> str:
+    return str(getattr(tokenizer, "name_or_path", "") or "tokenizer")

@@ -1,0 +1,1 @@
+"""Pick the next command, and play an episode with whoever picks it."""

@@ -1,0 +1,330 @@
+"""Play a scenario's reference solution as a person would: look around, find out, do it, leave.
+
+    operator = ReferenceOperator()
+    operator.begin(scenario, seed=1)
+
+Reads   nothing
+Writes  nothing
+Needs   nothing
+
+It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
+the announcement, and carries out each directive as soon as it has seen it, before it asks for the next, until there are
+no more. Work is typed so that the shell notes its failure (`|| failed=1`), and the note is shown before the last word,
+which follows from it. A directive that cannot be done is tried and left, the others are done, and then it panics with
+what the screen said. Most sessions follow a few plain routines; the rest looks elsewhere first, looks at results, or
+joins commands. Everything is drawn from the seed.
+"""
+
+import random
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from operators.protocol import Move, Tokens
+from pipeline.verdicts import terminal_of
+from schema import HOME, Message, OperatorInfo, Scenario
+
+LOOKS: dict[str, float] = {  # what is typed first where the login shows no announcement
+    "ls": 0.46,
+    "env": 0.20,
+    "ls -la": 0.10,
+    "ls; env": 0.08,
+    "pwd": 0.05,
+    "ls -a": 0.04,
+    "cat /etc/motd": 0.02,
+    "id": 0.02,
+}
+SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and somebody looks around all the same
+NOTE, SHOW_NOTE = " || failed=1", "set | grep failed"  # nothing else that it types begins like the second
+NAME = re.compile(r"\w{2,}")
+ABSENT = re.compile(
+    r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
+)
+TROUBLE = re.compile(
+    r"not found|No such file|denied|Read-only|bad address|can't|cannot|corrupt|short read|invalid|unexpected|error"
+    r"|magic|failed|not (?:a |an |in )?(?:gzip|bzip2|tar|zip)|unreachable|timed out"
+)
+ARCHIVE_TESTS = {  # how an archive is looked into without unpacking it, by ending; the first that fits
+    ".tar.gz": "tar -tzf",
+    ".tgz": "tar -tzf",
+    ".tar": "tar -tf",
+    ".gz": "gunzip -t",
+    ".bz2": "bunzip2 -t",
+    ".zip": "unzip -l",
+}
+PATH = re.compile(r"'([^'\n]+)'|(?<![\w./-])((?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z0-9]+|/?(?:[\w.-]+/)+[\w.-]*[\w-])")
+
+
+class ReferenceOperator:
+    """Plays discovery, the reference solution and the right terminal. Deterministic in scenario and seed."""
+
+    def __init__(self) -> None:
+        self.seed = 0
+        self.screen = ""  # everything shown so far
+        self.last = ""  # what the last command printed
+        self.style = "one"
+        self.failure: tuple[str, str] | None = None
+
+    def begin(self, scenario: Scenario, seed: int) -> None:
+        """Start a session of `scenario`."""
+        self.scenario, self.seed = scenario, seed
+        self.failure = None
+        self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
+        self.plan = self._play()
+
+    def command(self, messages: Sequence[Message]) -> Move:
+        """The next command, given what the screen has shown so far."""
+        self.screen = "\n".join(message.content for message in messages if message.role == "user")
+        self.last = messages[-2].content if messages[-2].role == "user" else ""
+        return Move(next(self.plan))
+
+    def info(self) -> OperatorInfo:
+        """The kind and the seed say it all."""
+        return OperatorInfo(kind="reference", seed=self.seed)
+
+    def tokens(self) -> Tokens | None:
+        """None: it writes text."""
+        return None
+
+    def _play(self) -> Iterator[str]:
+        yield from self._find_announcement()
+        if not self._announced():
+            yield "panic nothing here says what is wanted"
+        yield from self._learn()
+        self.style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
+        parts = dict(enumerate(parts_of(self.scenario)))
+        for call in one_at_a_time(self.scenario):
+            yield from self._ask(call, parts)
+        for call in self.scenario.provider.directive_commands if parts else []:  # a program that answers otherwise
+            yield from self._ask(call, parts)
+        if parts:
+            yield f"panic {len(parts)} of the directives cannot be read"
+        if self.scenario.terminal == "exit":
+            yield from self._look_after()
+        yield SHOW_NOTE
+        if self.last:
+            yield from self._give_up()
+        else:
+            yield self._some({"exit": 0.85, "exit 0": 0.15})
+
+    def _ask(self, call: str, parts: dict[int, list[str]]) -> Iterator[str]:
+        """Ask for directives, and carry out what has come of them; what is done leaves `parts`."""
+        yield call
+        for number in [number for number in parts if self.scenario.directives[number] in self.screen]:
+            yield from self._carry_out(self.scenario.directives[number], parts.pop(number))
+
+    def _some(self, weights: dict[str, float]) -> str:
+        return self.rng.choices(list(weights), list(weights.values()))[0]
+
+    def _announced(self) -> bool:
+        """True when the screen shows the line of the announcement that names the program."""
+        name = PurePosixPath(self.scenario.provider.path).name
+        return any(line in self.screen for line in self.scenario.announcement.text.splitlines() if name in line)
+
+    def _find_announcement(self) -> Iterator[str]:
+        if self._announced():
+            if self.rng.random() < 0.15:
+                yield self.rng.choice(SIDE_LOOKS)
+            return
+        looks = [self._some(LOOKS)]
+        looks += self.rng.choice([["ls", "env"], ["ls", "env"], ["ls -la", "env"]])
+        done: set[str] = set()
+        for look in looks:
+            words = set(re.split(r"[ ;]+", look)) & {"ls", "env"}
+            if words and words <= done:
+                continue
+            done |= words
+            yield look
+            if not self._announced():
+                yield from self._follow_place()
+            if self._announced():
+                yield from self._look_again()
+                return
+
+    def _follow_place(self) -> Iterator[str]:
+        """Read the notice or the mail once the screen has shown where it lies."""
+        place = self.scenario.announcement.place
+        if place is None or not place.startswith("/"):
+            return
+        relative = PurePosixPath(place).relative_to(HOME)
+        if f"MAIL={place}" in self.screen and self.rng.random() < 0.8:
+            yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
+        elif self._listed(relative.parts[0]):
+            hidden = len(relative.parts) > 1 and not self._listed(str(relative))
+            if hidden or (not relative.suffix and self.rng.random() < 0.8):  # `ls` does not say: a file or a directory?
+                yield f"find {shlex.quote(relative.parts[0])} -type f"
+            yield f"cat {_word(str(relative))}"
+        elif f"MAIL={place}" in self.screen:
+            yield 'cat "$MAIL"'
+
+    def _listed(self, name: str) -> bool:
+        """True when a line of the screen ends in `name`, as in a listing."""
+        return re.search(rf"(?:^|[\s/]){re.escape(name)}$", self.screen, re.MULTILINE) is not None
+
+    def _look_again(self) -> Iterator[str]:
+        place = self.scenario.announcement.place
+        if self.scenario.announcement.channel == "env" and self.rng.random() < 0.12:
+            yield f'echo "${place}"'
+
+    def _learn(self) -> Iterator[str]:
+        """The help commands in order; the bare call is left out at times where `--help` follows anyway."""
+        commands = list(self.scenario.provider.help_commands)
+        if len(commands) > 1 and commands[1] == f"{commands[0]} --help" and self.rng.random() < 0.2:
+            commands = commands[1:]
+        yield from commands
+
+    def _carry_out(self, directive: str, commands: Sequence[str]) -> Iterator[str]:
+        """The work for one directive: mostly one command a turn, at times several; one attempt where there is none."""
+        named = self._named_fixtures(directive)
+        if named and self.rng.random() < 0.06:
+            yield f"cat {_word(self.rng.choice(named))}"
+        if not commands and (attempts := self._attempts(directive)):
+            commands = [self.rng.choice(attempts)]
+        if self.style == "one" or self.scenario.terminal == "panic":
+            for command in commands:
+                yield noted(command)
+                self._note_failure(command)
+        else:
+            yield from self._joined([noted(command) for command in commands])
+
+    def _attempts(self, directive: str) -> list[str]:
+        fixtures = [fixture.path for fixture in self.scenario.world_fixtures()]
+        return harmless_attempts(self.scenario.task, directive, fixtures, self.scenario.blocked_outputs)
+
+    def _joined(self, commands: Sequence[str]) -> list[str]:
+        """What is typed at once: each command, or two or four of them in the style of this session."""
+        if not all(map(is_plain, commands)):
+            return list(commands)
+        many, joint = (4, "\n") if self.style == "lines" else (2, "; ")
+        return [joint.join(commands[start : start + many]) for start in range(0, len(commands), many)]
+
+    def _named_fixtures(self, directive: str) -> list[str]:
+        """Small text files of the world that the directive names, relative to the home."""
+        named = {match[1] or match[2] for match in PATH.finditer(directive)}
+        small = [fixture for fixture in self.scenario.fixtures if fixture.text is not None and len(fixture.text) < 400]
+        return [path for path in (f.path.removeprefix(HOME + "/") for f in small) if path in named]
+
+    def _note_failure(self, command: str) -> None:
+        """Remember the command that the screen has just called impossible, and why."""
+        lines = [line for line in self.last.splitlines() if TROUBLE.search(line)]
+        if lines:
+            self.failure = (command, lines[0])
+
+    def _look_after(self) -> Iterator[str]:
+        commands = self.scenario.reference_solution
+        if self.rng.random() >= 0.15 or any(re.search(r"\bcd\b", command) for command in commands):
+            return
+        written = re.search(r"> ?([\w./-]+)$", commands[-1])
+        yield f"cat {_word(written[1])}" if written and not written[1].startswith("/dev/") else "ls"
+
+    def _give_up(self) -> Iterator[str]:
+        """Say what is missing, in words of the screen."""
+        reason = obstacle(self.scenario, *self.failure) if self.failure else ""
+        said = terminal_of(f"panic {reason}")
+        yield f"panic {reason}" if said and said.reason else "panic one directive cannot be carried out"
+
+
+def parts_of(scenario: Scenario) -> list[list[str]]:
+    """The commands of the reference solution that belong to each directive, in order; none to one that is blocked.
+
+    A scenario does not say; a command belongs where the words are that it shares with one directive alone. Words of
+    the world's paths count three times: `sort` and `for` are words, too.
+    """
+    paths = set(NAME.findall(" ".join(fixture.path for fixture in scenario.fixtures)))
+    commands = scenario.reference_solution
+    words = [set(NAME.findall(text)) for text in scenario.directives]
+    ways: dict[tuple[int, int], tuple[int, list[list[str]]]] = {(0, 0): (0, [])}
+    for index, here in enumerate(words):  # (commands given out, directives without) -> the best (words shared, parts)
+        own = here.difference(*words[:index], *words[index + 1 :])
+        met = [own.intersection(NAME.findall(command)) for command in commands]
+        shared = [len(names) + 2 * len(names & paths) for names in met]
+        longer: dict[tuple[int, int], tuple[int, list[list[str]]]] = {}
+        for (start, without), (total, parts) in ways.items():
+            for end in range(start, len(commands) + 1):
+                place = (end, without + (start == end))
+                way = (total + sum(shared[start:end]), [*parts, commands[start:end]])
+                longer[place] = max(longer.get(place, way), way)
+        ways = longer
+    blocked = scenario.terminal == "panic"
+    ends = [
+        (total, -abs(without - blocked), parts)
+        for (end, without), (total, parts) in ways.items()
+        if end == len(commands)
+    ]
+    return max(ends)[2]
+
+
+def one_at_a_time(scenario: Scenario) -> list[str]:
+    """The calls that bring out the directives one after another, and one more, which finds that there are no more.
+
+    Numbers are counted up; of what is printed all at once, or asked for with all names at once, the next line is taken.
+    """
+    calls, count = scenario.provider.directive_commands, len(scenario.directives)
+    if scenario.provider_kind == "bulletin":
+        return [f"{calls[0]} | sed -n {line}p" for line in range(1, count + 2)]
+    if scenario.provider_kind == "topics":
+        reader = calls[-1].rsplit(" ", 1)[0]
+        every = f"{calls[0]} | xargs -n 1 {reader}"
+        return [calls[0], *(f"{every} | sed -n {line}p" for line in range(1, count + 2))]
+    beyond = re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)
+    return [*calls, beyond] if beyond != calls[-1] else calls
+
+
+def is_plain(command: str) -> bool:
+    """True when more may be written behind `command` on its line."""
+    return not ("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\")
+
+
+def noted(command: str) -> str:
+    """`command`, so that the shell notes its failure; as it is where nothing may be written behind it."""
+    return command + NOTE if is_plain(command) else command
+
+
+def obstacle(scenario: Scenario, command: str, line: str) -> str:
+    """What to say of a directive whose `command` failed with the message `line`: short, and with its name in it."""
+    words = shlex.split(command, posix=True)
+    archive = next((word for word in words if word.endswith(tuple(ARCHIVE_TESTS))), None)
+    address = re.search(r"https?://([\w.-]+)", command)
+    place = re.search(r"(?<![\w.])/\w[\w./-]*", command)
+    if line.endswith("not found"):
+        return f"not found: {words[0]}"
+    if scenario.task == "broken_archive" and archive:
+        return f"damaged: {archive.removeprefix('./')}"
+    if scenario.task == "unreachable_host" and address:
+        return f"cannot reach: {address[1]}"
+    if scenario.task == "forbidden_place" and place:
+        return f"cannot write: {place[0]}"
+    named = next((word for word in words[1:] if word in line and not word.startswith("-")), None)
+    if "No such file" in line and named:
+        return f"no such file: {named.removeprefix('./')}"
+    return line.strip()
+
+
+def harmless_attempts(task: str, text: str, fixtures: Iterable[str], made: Iterable[str]) -> list[str]:
+    """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind.
+
+    The paths of `fixtures` are there, those of `made` would be there afterwards.
+    """
+    named = [match[1] or match[2] for match in PATH.finditer(text)]
+    if task == "missing_source":
+        there, later = ({path.removeprefix(HOME + "/") for path in paths} for paths in (fixtures, made))
+        known = {str(place) for path in there for place in (path, *PurePosixPath(path).parents)}
+        missing = sorted((path for path in named if path not in known), key=lambda path: path in later)
+        return [f"{look} {_word(path)}" for path in missing[:1] for look in ("ls", "cat")]
+    if task == "forbidden_place" and (match := re.search(r"(?<![\w.])/\w[\w./-]*\w", text)):
+        return [f"touch {match[0]}"]
+    if task == "absent_program" and (match := ABSENT.search(text)):
+        return [f"{match[0]} --help"]
+    if task == "unreachable_host" and (match := re.search(r"https?://[\w./-]*\w", text)):
+        return [f"wget -q -O - {match[0]}"]
+    if task == "broken_archive":
+        for path in named:
+            if test := next((test for ending, test in ARCHIVE_TESTS.items() if path.endswith(ending)), None):
+                return [f"{test} {_word(path)}"]
+    return []
+
+
+def _word(path: str) -> str:
+    """`path` as a word of a command, safe before a leading dash."""
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)

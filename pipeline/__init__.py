@@ -1,0 +1,1 @@
+"""Hold what every stage shares: manifests and resume, verdicts, rates."""

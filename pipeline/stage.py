@@ -1,0 +1,192 @@
+"""Keep what every stage does alike: manifest and resume, progress, the one JSON line, exit codes.
+
+    from pipeline.stage import begin, finish, progress, report, run
+
+Reads   <out>/manifest.json of an earlier run
+Writes  <out>/manifest.json
+Needs   nothing
+
+A rerun continues the run in `--out`; one whose flags, inputs or image differ is refused with the difference named.
+"""
+
+import argparse
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tqdm import tqdm
+
+from schema import SCHEMA_VERSION, BadInputError, read_json, sha256, write_json
+
+DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epochs"})
+
+
+def command_line(doc: str | None) -> argparse.ArgumentParser:
+    """An argument parser that prints the file's docstring as its help."""
+    return argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+
+
+def run(main: Callable[..., int], parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> NoReturn:
+    """Parse, run, and turn the expected ends into exit codes: 2 with one line, 1 on a full disk, 130 on Ctrl-C."""
+    arguments = vars(parser.parse_args(argv))
+    try:
+        sys.exit(main(**arguments))
+    except BadInputError as error:
+        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{parser.prog}: error: {where}{error.strerror}; make room and rerun to go on", file=sys.stderr)
+        sys.exit(WORLD_FAILED)
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def hash_directory(directory: Path) -> str:
+    """SHA-256 over the names and contents of the regular files directly in `directory`, manifest left out."""
+    rows = sorted(
+        f"{path.name} {sha256(path.read_bytes())}"
+        for path in directory.iterdir()
+        if path.is_file() and path.name != "manifest.json" and not path.name.startswith(".")
+    )
+    return sha256("\n".join(rows).encode())
+
+
+def split_kind(directory: Path) -> str | None:
+    """How a scenario directory was split (`archetype` or `scenario`), None where it is not a split."""
+    path = directory / "manifest.json"
+    return read_json(path).get("flags", {}).get("by") if path.exists() else None
+
+
+def begin(
+    out: Path,
+    *,
+    stage: str,
+    flags: dict[str, Any],
+    inputs: Iterable[Path] = (),
+    image_digest: str | None = None,
+    redo: bool = False,
+) -> dict[str, Any]:
+    """Open `out` for a stage and write its manifest with `finished: false`; returns the manifest.
+
+    `flags` holds everything that decides the records (no path of an input or output: inputs count by hash).
+    Raises BadInputError when `out` cannot be written, belongs to another stage, or was begun with other flags, inputs
+    or image; flags in MAY_GROW may be larger than before. `redo` empties the directory first.
+    """
+    manifest_path = out / "manifest.json"
+    manifest = {
+        "stage": stage,
+        "schema_version": SCHEMA_VERSION,
+        "finished": False,
+        "flags": json.loads(json.dumps(flags, default=str)),
+        "inputs": {path.name: hash_directory(path) if path.is_dir() else sha256(path.read_bytes()) for path in inputs},
+        "image_digest": image_digest,
+        "git_commit": git_commit(),
+        "ids": [],
+        "counts": {},
+    }
+    halves = set(out.glob("**/.*.json.*.tmp"))
+    if manifest_path.exists():
+        before = read_json(manifest_path)
+        if before.get("stage") != stage:
+            raise BadInputError(f"{out}: holds the output of stage {before.get('stage')!r}; name another --out")
+        if redo:
+            shutil.rmtree(out)
+        elif difference := _difference(before, manifest):
+            raise BadInputError(
+                f"{manifest_path}: this run differs from the one begun there: {difference}; "
+                f"repeat that run's flags, name another --out, or pass --redo to start over"
+            )
+    elif out.is_dir() and set(out.iterdir()) - halves:
+        raise BadInputError(f"{out}: is not empty and holds no manifest; name another --out")
+    try:
+        for half in halves:
+            half.unlink(missing_ok=True)
+        write_json(manifest_path, manifest)
+    except OSError as error:
+        raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error
+    return manifest
+
+
+def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """The first thing in which a rerun differs from the manifest, or an empty string."""
+    for name in sorted({*before["flags"], *now["flags"]}):
+        old, new = before["flags"].get(name), now["flags"].get(name)
+        grown = name in MAY_GROW and (name == "workers" or new is None or (old is not None and new >= old))
+        if old != new and not grown:
+            return f"--{name.replace('_', '-')} was {old!r}, is {new!r}"
+    for name in sorted({*before["inputs"], *now["inputs"]}):
+        if before["inputs"].get(name) != now["inputs"].get(name):
+            return f"input {name!r} has other content (or another name) than before"
+    if before["image_digest"] != now["image_digest"]:
+        return f"image was {before['image_digest']}, is {now['image_digest']}"
+    return ""
+
+
+def finish(out: Path, manifest: dict[str, Any], *, ids: Iterable[str], counts: dict[str, Any]) -> None:
+    """Write the manifest for the last time: finished, with the ids and counts."""
+    write_json(out / "manifest.json", {**manifest, "finished": True, "ids": sorted(ids), "counts": counts})
+
+
+def git_commit() -> str | None:
+    """The commit of the code that runs, with `+` when the tree has changes; None outside a checkout."""
+    here = Path(__file__).parent
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"],
+            cwd=here, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None
+
+
+class Progress:
+    """A bar on a terminal, one greppable line per record otherwise; both on stderr."""
+
+    def __init__(self, total: int | None, label: str) -> None:
+        self.label, self.total, self.done = label, total, 0
+        self.bar = tqdm(total=total, desc=label, disable=not sys.stderr.isatty(), dynamic_ncols=True)
+
+    def record(self, name: str, result: str) -> None:
+        """Count one record and say what became of it."""
+        self.done += 1
+        if self.bar.disable:
+            print(f"{self.label} {self.done}/{self.total or '?'} {name} {result}", file=sys.stderr, flush=True)
+        else:
+            self.bar.set_postfix_str(result[:40])
+            self.bar.update()
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+
+
+def progress(total: int | None, label: str) -> Progress:
+    """A progress display for `total` records (None where unknown)."""
+    return Progress(total, label)
+
+
+def report(summary: dict[str, Any]) -> None:
+    """Print the stage's one JSON line on stdout."""
+    print(json.dumps(summary, sort_keys=True, ensure_ascii=False), flush=True)
+
+
+def env(name: str, *fallbacks: str) -> str | None:
+    """The first non-empty environment variable of those named, or None."""
+    return next((value for key in (name, *fallbacks) if (value := os.environ.get(key))), None)

@@ -1,0 +1,388 @@
+"""Decide what a session was: terminal grammar, command-only, outcome and kept, in this one place.
+
+    echo 'Let me list the files' | python -m pipeline.verdicts      # judge each line of stdin as one operator turn
+
+Reads   stdin, one operator turn per line
+Writes  one line per turn on stderr, the counts as one JSON line on stdout
+Needs   nothing
+
+Whoever labels, filters or scores a session calls `judge` or `rates`; a second copy of these rules is a bug.
+Nothing here looks at what a command did: that is the checker's part.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.stage import command_line, report, run
+from schema import VOIDED, Outcome, Trajectory
+from taxonomy import Terminal
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Programs and builtins. A first word that is missing here is still a command unless its line reads like a sentence.
+PROGRAMS = _words(
+    """
+    . : [ alias awk base64 basename bg break bunzip2 busybox bzip2 cal case cat cd chgrp chmod chown cksum clear cmp
+    comm command continue cp cpio cut dash date dc dd df diff dirname dmesg du echo ed egrep env eval exec exit expand
+    export expr false fg fgrep file find fold free getopts grep groups gunzip gzip hash head hexdump history
+    hostname id ifconfig install ip jobs join kill killall less link ln local logname ls lsof man md5sum mkdir
+    mkfifo mktemp more mount mv nc nl nohup nproc nslookup od panic paste patch perl pgrep ping pkill printenv
+    printf ps pwd python python3 read readlink readonly realpath rev rm rmdir sed seq set sh sha1sum sha256sum shift
+    shuf sleep sort split stat strings stty su sudo sum sync tac tail tar tee test time timeout times top touch tr
+    trap tree true truncate tty type ulimit umask unalias uname unexpand uniq unlink unset unxz unzip uptime vi vim
+    wait watch wc wget curl which who whoami whatis xargs xxd xz yes zcat zip git ssh scp apk apt make gcc bash nano
+    """
+)
+SPEAKERS = frozenset({"echo", "printf", "panic", "git"})  # sentences are what these take
+# programs whose names open sentences too ("find the file", "sort all lines")
+ENGLISH_VERBS = _words(
+    """
+    find make sort cut join touch read set more who time which head tail install split kill test file watch link
+    """
+)
+# words that open sentences and are no programs
+OTHER_VERBS = _words(
+    """
+    look open list check create view show see run use try move copy delete remove rename go display inspect explore
+    examine write save search listing checking running reading looking creating exploring executing moving opening
+    using copying removing trying searching getting
+    """
+)
+FUNCTION_WORDS = _words(
+    """
+    a an the this that these those there here i me my we us our you your he she it its they them their is are was
+    were be been being am will would should shall can could may might must have has had do does did to of in on at
+    for with from by as into about and or but not no so because which what when where how why if then than now first
+    next let please just only also already need want
+    """
+)
+# followed by anything, these open a sentence
+OPENERS = _words(
+    """
+    i i'm i'll i've i'd let let's we we'll now first next finally sure okay ok here this that there the a an to my
+    your you it please after before since because as once with alright great perfect hello hi hmm well so also
+    should would could can will it's that's there's
+    """
+)
+# a whole turn of one of these says something and runs nothing
+INTERJECTIONS = _words(
+    """
+    sure okay ok understood done thanks hello hi certainly great finished complete completed sorry alright perfect
+    success hmm no goodbye bye
+    """
+)
+DETERMINERS = _words(
+    """
+    the all this that these those me us my your it out sure each every
+    """
+)
+# "if you …", "while the …": the keyword is English here
+AFTER_KEYWORD = _words(
+    """
+    you the this i we it there that so not needed necessary everything something they all any
+    """
+)
+
+FENCE = re.compile(r"^\s*(```|~~~)")
+FENCED = re.compile(r"^\s*(?:```|~~~)[^\n]*\n(.*?)(?:^\s*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE)
+QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+JSON = re.compile(r"(\{|\[\s*\{)\s*\"")
+MARKUP = re.compile(r"^\s*(<\|?/?[a-z_]+\|?>\s*$|<([a-z_]+)>.*</\2>|<\|[a-z_]+\|>|\*\*\S|#{2,} )")
+LIST_ITEM = re.compile(r"^\s*([-+•]|\*(?= [A-Z])|\d+[.)])\s")
+ASSIGNMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
+CONTRACTION = re.compile(r"^[A-Za-z]+['’](ll|m|s|ve|re|d|t)\b", re.IGNORECASE)  # noqa: RUF001 typographic apostrophe
+PLAIN = re.compile(r"^[^\W\d_]+(['’-][^\W\d_]+)*[,.;:!?…]*$")  # noqa: RUF001 typographic apostrophe
+EXIT = re.compile(r"exit(?:[ \t]+([0-9]+))?")
+PANIC = re.compile(r"panic(?:[ \t]+(\S.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A terminal as typed: which of the two, and its code (exit) or its reason (panic)."""
+
+    kind: Terminal
+    code: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a session was. `kept` = correct terminal AND verified AND command-only; `reasons` is empty iff kept."""
+
+    terminal: str | None
+    terminated: bool
+    correct_terminal: bool
+    command_only: bool
+    operated: bool
+    verified: bool
+    kept: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The four events whose rates an eval reports, for one session."""
+
+    operate: bool
+    terminate: bool
+    verified: bool
+    clean: bool
+
+
+def main() -> int:
+    """Judge each line of stdin as one turn."""
+    lines = [line.rstrip("\n") for line in sys.stdin]
+    for line in lines:
+        kind = "terminal" if terminal_of(line) else "command" if is_command(line) else "prose"
+        print(f"{kind:9} {line}", file=sys.stderr)
+    report({"turns": len(lines), "command": sum(map(is_command, lines)), "terminal": sum(map(is_terminal, lines))})
+    return 0
+
+
+def terminal_of(command: str) -> Ending | None:
+    """The terminal that `command` is, or None.
+
+    The whole command must be `exit`, `exit N`, `panic` or `panic <reason>` (blanks around it do not count). Inside a
+    compound command (`ls; exit`, `panic x && ls`, two lines) it is an ordinary command; so is `exit` with anything but
+    one unsigned number.
+    """
+    text = command.strip()
+    if match := EXIT.fullmatch(text):
+        return Ending("exit", code=int(match[1] or 0))
+    if (match := PANIC.fullmatch(text)) and len(_statements(text)) == 1 and "\n" not in text:
+        return Ending("panic", reason=match[1] or "")
+    return None
+
+
+def is_terminal(command: str) -> bool:
+    """True when `command` ends the session."""
+    return terminal_of(command) is not None
+
+
+def is_command(text: str) -> bool:
+    """True when an operator turn is shell text and nothing else: no prose, no markdown fence, no JSON or tag around it.
+
+    Decided from the text alone, the same for every caller. A turn is not a command when it
+    - is blank or holds nothing but comments (nothing would run),
+    - has a line that opens a fence, a markdown list or heading, a JSON object or a tag, or a copied prompt (`$ ls`),
+      or is one pair of backticks around everything,
+    - has a statement that reads like a sentence: a greeting or a word like "Let", "I", "Now" followed by words; a
+      capitalised word followed by plain words; function words ("the", "is", "to") where a program's arguments would be;
+      a first word with a comma or a colon.
+    Statements are what newlines, `;`, `&&`, `||`, `|` and `&` separate outside quotes; heredoc bodies, quoted text,
+    comments beside a command and the arguments of echo, printf and panic may say anything. Typos, unknown programs,
+    syntax errors and failing commands are commands: what they do is the shell's business.
+    """
+    stripped = text.strip()
+    if not stripped or (stripped[0] == stripped[-1] == "`" and stripped.count("`") == 2):
+        return False
+    if stripped.lower().strip(".!,") in INTERJECTIONS:
+        return False
+    if JSON.match(stripped):
+        return False
+    lines = QUOTED.sub("_", "\n".join(_outside_heredocs(stripped))).split("\n")
+    if any(FENCE.match(line) or MARKUP.match(line) or LIST_ITEM.match(line) for line in lines):
+        return False
+    statements = _statements(stripped)
+    return bool(statements) and not any(map(_is_sentence, statements))
+
+
+def clean_up(text: str) -> str:
+    """The commands in an operator turn that wraps them in fences, prompts or prose; `text` itself where none is found.
+
+    Only for eval's row that shows what such tidying alone would give; an operator's text is otherwise never touched.
+    A turn that is a command stays as it is. Of any other the first fenced block counts, or all of it where there is
+    none, and of that every line that is a command or a terminal, without a copied prompt or backticks around it.
+    """
+    if is_command(text):
+        return text
+    block = FENCED.search(text)
+    body = (block[1] if block else text).strip("\n")
+    if is_command(body):
+        return body
+    lines = [re.sub(r"^\s*[$#] |^`|`$", "", line.strip()) for line in body.split("\n")]
+    return "\n".join(line for line in lines if is_command(line)) or text
+
+
+def judge(*, expected: Terminal, commands: Sequence[str], outcome: Outcome, verified: bool) -> Verdict:
+    """The verdict on a session.
+
+    Args:
+        expected: the scenario's right terminal.
+        commands: every operator turn in order, the terminal included.
+        outcome: how the session ended; `checker_failed` counts as not verified.
+        verified: the checker passed on the final state.
+    """
+    ending = terminal_of(commands[-1]) if commands else None
+    terminated = ending is not None and outcome in ("exit", "panic", "checker_failed")
+    body = commands[:-1] if ending else commands
+    prose = [command for command in body if not is_command(command)]
+    correct = terminated and ending is not None and ending.kind == expected and ending.code == 0
+    verified = verified and outcome != "checker_failed"
+    reasons = []
+    if outcome in VOIDED:
+        reasons.append(f"voided: {outcome}")
+    elif not terminated:
+        reasons.append(f"not terminated: {outcome}")
+    elif not correct:
+        reasons.append(f"wrong terminal: {commands[-1].strip()[:40]!r} where {expected} is right")
+    if outcome == "checker_failed":
+        reasons.append("checker failed")
+    elif not verified:
+        reasons.append("not verified")
+    if prose:
+        reasons.append(f"prose: {prose[0].strip()[:60]!r}")
+    return Verdict(
+        terminal=commands[-1] if ending else None,
+        terminated=terminated,
+        correct_terminal=correct,
+        command_only=not prose,
+        operated=bool(body) and not prose,
+        verified=verified,
+        kept=not reasons,
+        reasons=tuple(reasons),
+    )
+
+
+def rates(trajectory: Trajectory) -> Rates:
+    """The four events for one recorded session: what eval counts.
+
+    operate: at least one command before the terminal and no turn that is prose; terminate: ended with exit or panic;
+    verified: the checker passed on the final state; clean: kept.
+    """
+    turns = [message.content for message in trajectory.messages if message.role == "assistant"]
+    body = turns[:-1] if trajectory.terminal is not None else turns
+    return Rates(
+        operate=bool(body) and all(map(is_command, body)),
+        terminate=trajectory.terminal is not None and trajectory.outcome in ("exit", "panic", "checker_failed"),
+        verified=trajectory.verified,
+        clean=trajectory.kept,
+    )
+
+
+def _is_sentence(words: list[str]) -> bool:
+    """True when one statement's words read like a sentence rather than a program and its arguments."""
+    first, rest = words[0], words[1:]
+    lower = first.lower().rstrip(",.:!?…")
+    if CONTRACTION.match(first) or any(char > "\u2000" for char in first):
+        return True
+    if first.endswith(",") or (re.fullmatch(r"[A-Za-z][A-Za-z -]*:", first) is not None):
+        return True
+    if first.endswith("$") and rest and re.fullmatch(r"[\w@:~/.-]*\$", first):
+        return True
+    if first.istitle() and rest and re.fullmatch(r"\d+[:.)]", rest[0]):
+        return True
+    if lower in ("if", "while", "until", "for"):
+        return _is_english_keyword(lower, rest)
+    functions = sum(word.lower().rstrip(",.:!?") in FUNCTION_WORDS for word in words)
+    plain = all(PLAIN.match(word) for word in words)
+    if first in SPEAKERS or (first in PROGRAMS and not plain):
+        return False
+    if first in PROGRAMS or (first.istitle() and lower in PROGRAMS):
+        article = lower in ENGLISH_VERBS and (
+            (len(rest) > 1 and rest[0].lower() in DETERMINERS) or (len(rest) > 2 and rest[0].lower() in ("a", "an"))
+        )
+        return plain and (article or (functions > 1 and len(words) > 3) or (first.istitle() and functions > 0))
+    if first.istitle() and PLAIN.match(first):
+        return first[-1] in ".!?…" or (bool(rest) and (bool(PLAIN.match(rest[0])) or lower in OTHER_VERBS | OPENERS))
+    if not rest or not PLAIN.match(first):
+        return False
+    ends_like_one = words[-1][-1] in ".!?…:" and words[-1][:-1].isalpha()
+    return (
+        lower in OPENERS
+        or functions > 1
+        or (functions > 0 and (ends_like_one or lower in OTHER_VERBS))
+        or (plain and len(words) > 2 and lower in OTHER_VERBS and lower.endswith("ing"))
+    )
+
+
+def _is_english_keyword(keyword: str, rest: list[str]) -> bool:
+    """True when `if`, `while`, `until` or `for` opens a sentence and no compound command."""
+    if keyword == "for":
+        named = bool(rest) and re.fullmatch(r"[A-Za-z_]\w*", rest[0]) is not None
+        return not (named and (len(rest) == 1 or rest[1] == "in"))
+    return bool(rest) and rest[0].lower() in AFTER_KEYWORD
+
+
+HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([^\s;&|<>()'\"]+))")
+
+
+def _outside_heredocs(text: str) -> list[str]:
+    """The lines of `text` without heredoc bodies and their delimiters (an open heredoc reaches to the end)."""
+    kept: list[str] = []
+    pending: list[tuple[str, bool]] = []
+    for line in text.split("\n"):
+        if pending:
+            word, tabs = pending[0]
+            if (line.lstrip("\t") if tabs else line) == word:
+                pending.pop(0)
+            continue
+        kept.append(line)
+        for match in HEREDOC.finditer(_blank_quotes(line)):
+            original = HEREDOC.match(line, match.start())
+            if original:
+                pending.append((original[2] or original[3] or original[4], bool(original[1])))
+    return kept
+
+
+def _blank_quotes(line: str) -> str:
+    """`line` with quoted text blanked, except a heredoc's own quoted delimiter."""
+    return re.sub(
+        r"(?<!<<)(?<!<<-)(?<!<< )('[^']*'|\"(?:\\.|[^\"\\])*\")", lambda match: "_" * len(match[0]), line
+    ).replace("<<<", "___")
+
+
+def _statements(text: str) -> list[list[str]]:
+    """The words of each statement, without assignments, redirections, comments, heredoc bodies and leading keywords.
+
+    A word keeps its quotes, so that quoted text never looks like a plain word. Unbalanced quotes reach to the end.
+    """
+    statements: list[list[str]] = []
+    current: list[str] = []
+    pattern = re.compile(
+        r"(?P<skip>\\\n|[ \t]+)|(?P<comment>#[^\n]*)|(?P<end>\n|;;|&&|\|\||[;|]|(?<![<>])&|[()])"
+        r"|(?P<word>(?:\\.|'[^']*(?:'|$)|\"(?:\\.|[^\"\\])*(?:\"|$)|\$\(\([^)]*\)\)|\$\([^)]*\)|`[^`]*(?:`|$)"
+        r"|[^\s;|&()'\"\\`]|(?<=[<>])&|\\$)+)|(?P<other>.)",
+        re.DOTALL,
+    )
+    for match in pattern.finditer("\n".join(_outside_heredocs(text)) + "\n"):
+        if match["word"]:
+            current.append(match["word"])
+        elif match["end"]:
+            if words := _without_prefix(current):
+                statements.append(words)
+            current = []
+    if words := _without_prefix(current):  # an open quote has swallowed the last newline
+        statements.append(words)
+    return statements
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    """A statement's words without what may stand before its program: keywords, assignments, redirections.
+
+    A statement that consists of nothing else (`X=1`, `> out`, `done`) keeps its words: it runs too.
+    """
+    rest = list(words)
+    while rest:
+        if rest[0] in ("then", "do", "else", "elif", "{", "}", "!", "fi", "done", "esac") or ASSIGNMENT.match(rest[0]):
+            rest = rest[1:]
+        elif match := re.fullmatch(r"\d*(?:<>|>>|>\||[<>])(&?)(.*)", rest[0], re.DOTALL):
+            rest = rest[1:] if match[2] else rest[2:]
+        else:
+            return rest
+    return words
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line: no flags."""
+    return command_line(__doc__)
+
+
+if __name__ == "__main__":
+    run(main, parser())

@@ -1,0 +1,1 @@
+"""Run commands in disposable containers and check what they left."""

@@ -1,0 +1,490 @@
+"""State what the sandbox must do, case by case: one table for pytest and for `dashdocker.py self-check`.
+
+    from sandbox.cases import CASES, RULES, check
+
+Reads   nothing
+Writes  nothing
+Needs   a Docker engine and the image sekft-dash (make image)
+
+A function is a case: its name the case's, its docstring the claim. Cases A to D are in command_cases.py; E (files),
+F (life cycle and isolation) and G (verification) are here. Gaps in the numbering are no cases, and F12 (the same on
+every engine and runtime) is the self-check itself. RULES has the README's sentence where a case is a matter of rule.
+"""
+
+import hashlib
+import shutil
+import signal
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from pipeline import stage
+from sandbox import command_cases
+from sandbox.conformance import (
+    CASES,
+    Bench,
+    case,
+    gives,
+    holds,
+    host_memory,
+    in_session,
+    left,
+    raises,
+    same,
+    self_check,
+    within,
+)
+from sandbox.containers import RUN, SandboxError, api, engine_call, reap
+from sandbox.session import Session
+from sandbox.tree import TREE_BYTES, TreeEntry
+from schema import HOME, Fixture
+
+__all__ = ["CASES", "RULES", "check"]
+
+MIB = command_cases.MIB
+RULES = {
+    "B05": "What does not: functions, traps, descriptors, the options `e n v x m`.",
+    "B06": "A heredoc that is never closed takes the rest of the text, as in any shell; the step says `open_heredoc`, "
+    "but not for one that backquotes, `eval` or an alias hold: it ends with their own text.",
+    "B08": "where the directory is gone, the next command starts in the home directory, after the shell's word on it.",
+    "B13": "The path stays the logical one while `$PWD` names the same directory, else it is the physical one;",
+    "B14": "the working directory, exported and plain variables, unset, umask, aliases and the options `a C f u`",
+    "B16": "`ps` shows programs by their names",
+    "C07": "Background jobs live on to the next command;",
+    "D03": "`stdout_bytes` and `stderr_bytes` of a run say how much was printed where its middle was left out.",
+    "D06": "nothing where nothing was printed",
+    "E05": "a file that is overwritten keeps its mode, a new one gets 644.",
+    "E06": "`read_file` reads whatever the mode, as root would;",
+    "E09": "A home holds at most 16,384 files, directories and links, so a tree of 100,000 cannot come into being.",
+    "F01": "A session begins with its `with` block: there is none to use before. It may be ended twice;",
+    "G05": "Its exit code alone decides, not what it prints, nothing or `NaN` included:",
+}
+
+
+def check(only: str | None) -> int:
+    """Run the cases named in `only`, separated by commas, or all; report the counts; 1 where one does not hold."""
+    summary = self_check(Bench(), only.split(",") if only else [], RULES)
+    stage.report({"action": "self-check", **summary})
+    return stage.WORLD_FAILED if summary["failed"] else stage.DONE
+
+
+# E: files
+
+
+@case
+def E01(bench: Bench) -> None:
+    """Text, bytes and 50 MiB make the round trip."""
+    big = bytes(range(256)) * (50 * MIB // 256)
+    with bench.session() as shell:
+        for content in ("café\n".encode(), bytes(range(256)), b"\r\n\0", big):
+            shell.write_file("file", content)
+            same(shell.read_file("file") == content, True)
+        gives(shell, "sha256sum <file", f"{hashlib.sha256(big).hexdigest()}  -\n")
+
+
+@in_session
+def E02(shell: Session) -> None:
+    """Parents are made, of relative paths and absolute ones."""
+    shell.write_file("a/b/c", b"1")
+    shell.write_file(f"{HOME}/d/e/f", b"2")
+    shell.write_file("/tmp/g/h", b"3")
+    same([shell.read_file(path) for path in (f"{HOME}/a/b/c", "d/e/f")], [b"1", b"2"])
+    gives(shell, "cat /tmp/g/h; stat -c '%U %a' a a/b a/b/c", "3operator 755\noperator 755\noperator 644\n")
+
+
+@in_session
+def E03(shell: Session) -> None:
+    """Names with blanks, newlines, quotes and leading dashes are names."""
+    for name in (" a b ", "two\nlines", "-n", "--help", "it's", "$HOME", "dir\n/-x"):
+        shell.write_file(name, name.encode())
+        same(shell.read_file(name), name.encode())
+    gives(shell, "cat -- -n ' a b '", "-n a b ")
+
+
+@in_session
+def E04(shell: Session) -> None:
+    """A file may be empty."""
+    shell.write_file("empty", b"")
+    same(shell.read_file("empty"), b"")
+    gives(shell, "stat -c %s empty", "0\n")
+
+
+@in_session
+def E05(shell: Session) -> None:
+    """A file that is overwritten keeps its mode and gets shorter; a new one gets 644 whatever the shell's umask."""
+    shell.step("umask 077; echo longer >file; chmod 751 file")
+    shell.write_file("file", b"1")
+    shell.write_file("new", b"2")
+    gives(shell, "stat -c '%a %s' file new", "751 1\n644 1\n")
+
+
+@in_session
+def E06(shell: Session) -> None:
+    """What cannot be read or written is the error that Python has for it, with the path; a mode hides nothing."""
+    shell.step("mkdir dir; echo secret >closed; chmod 000 closed; echo x >file")
+    for path in ("missing", "missing/file", "/nope"):
+        with raises(FileNotFoundError, path):
+            shell.read_file(path)
+    same(shell.read_file("closed"), b"secret\n")
+    for path, kind in (("dir", IsADirectoryError), ("closed", PermissionError), ("file/x", NotADirectoryError)):
+        with raises(kind, path):
+            shell.write_file(path, b"")
+    for path, says in (("/etc/x", "Read-only"), ("/root/x/y", ""), ("/proc/1/environ", "")):
+        with raises(OSError, says):
+            shell.write_file(path, b"")
+    for path in ("dir", "/", "."):
+        with raises(IsADirectoryError, path):
+            shell.read_file(path)
+
+
+@in_session
+def E07(shell: Session) -> None:
+    """What is over a limit is an error, never cut short."""
+    shell.write_file("ten", b"0123456789")
+    same(shell.read_file("ten", limit_bytes=10), b"0123456789")
+    with raises(ValueError, "ten"):
+        shell.read_file("ten", limit_bytes=9)
+    shell.step("truncate -s 60000000 sparse")
+    with raises(ValueError, "sparse"):
+        shell.read_file("sparse", limit_bytes=50 * MIB)
+    with raises(ValueError, "huge"):
+        shell.write_file("huge", bytes(64 * MIB + 1))
+    with raises(OSError, "No space left"):
+        shell.write_file("full", bytes(64 * MIB))
+
+
+@case
+def E08(bench: Bench) -> None:
+    """Fifos, sockets, devices and links are refused without a wait, and no name leads out of the sandbox."""
+    with bench.session() as shell:
+        shell.step("mkfifo pipe; ln -s /etc/shadow link; ln -s /etc etc; ln -s pipe topipe; nc -lU sock & sleep 0.3")
+        with within(20):
+            for path in ("pipe", "link", "topipe", "/dev/zero", "/dev/null", "/proc/1/environ", "/proc/kcore"):
+                with raises((ValueError, FileNotFoundError), path):
+                    shell.read_file(path)
+            for path in ("pipe", "topipe", "/dev/full", "/proc/self/mem"):
+                with raises((ValueError, OSError), path):
+                    shell.write_file(path, b"x")
+            own = shell.step("cat /etc/passwd").output.encode()
+            for path in ("etc/passwd", "../../etc/passwd", "../../../../../../../etc/passwd", "etc/../etc/passwd"):
+                same(shell.read_file(path), own)
+        same(shell.snapshot()[-1], TreeEntry(f"{HOME}/topipe", "symlink", 0o777, target="pipe"))
+    for path in (f"{HOME}/a/../../../tmp/x", f"{HOME}/..", "/etc/passwd"):
+        with raises(ValueError, path):
+            bench.verify([TreeEntry(path, "file", 0o644, b"x")], "true")
+
+
+@case
+def E09(bench: Bench) -> None:
+    """A tree of loops, hard links, setuid and sparse files reads the same twice; one too large is refused in time."""
+    with bench.session() as shell:
+        shell.step("mkdir d; ln -s ../d d/up; ln -s me me; echo x >one; ln one two; chmod 6755 one; mkfifo p")
+        many = "mkdir many; cd many; i=0; while [ $i -lt 100000 ]; do : >$i; i=$((i + 1)); done"
+        step = shell.step(many, timeout_seconds=120)
+        holds("No space left" in step.output, step.output)
+        gives(shell, "rm 1; cd; truncate -s 60000000 sparse; stat -c %s sparse", "60000000\n")
+        tree = shell.snapshot()
+        same(tree == shell.snapshot(), True)
+    entries = {entry.path.removeprefix(f"{HOME}/"): entry for entry in tree}
+    same((entries["one"].mode, entries["one"].content, entries["two"].content), (0o6755, b"x\n", b"x\n"))
+    same((entries["d/up"].target, entries["me"].target, entries["p"].type), ("../d", "me", "other"))
+    same(entries["sparse"].content == bytes(60_000_000), True)
+    holds(10_000 < len(entries) < 20_000, len(entries))
+    with within(20), raises(SandboxError, "over"), bench.session() as shell:
+        shell.step("for i in 1 2 3 4; do truncate -s 60000000 $i; done")
+        shell.snapshot()
+    with within(20), host_memory(2 * TREE_BYTES), bench.session() as shell:
+        gives(shell, "truncate -s 16000000 1; for i in $(seq 2 60); do ln 1 $i; done; ls | wc -l", "60\n")
+        with suppress(SandboxError):  # either is bounded: refused, or read once
+            same(len(shell.snapshot()), 60)
+
+
+# F: life cycle and isolation
+
+
+@case
+def F01(bench: Bench) -> None:
+    """A session that was verified, ended or left says so, and leaves nothing; what was judged may be judged again."""
+    with bench.session() as shell:
+        gives(shell, "echo alive", "alive\n")
+        same((shell.verify("true").passed, shell.verify("false").passed), (True, False))
+        with raises(SandboxError, "session is over"):
+            shell.step("echo again")
+        with raises(SandboxError, "session is over"):
+            shell.snapshot()
+        shell.end()
+    with bench.session() as other:
+        gives(other, "echo alive", "alive\n")
+        other.end()
+    for gone in (shell, other):
+        gone.end()
+        uses = (
+            ["step", "x"],
+            ["verify", "x"],
+            ["read_file", "x"],
+            ["write_file", "x", b""],
+            ["snapshot"],
+            ["final_tree"],
+        )
+        for use, *arguments in uses:
+            with raises(SandboxError):
+                getattr(gone, str(use))(*arguments)
+        stem = gone.container.rpartition("-")[0]
+        same([name for name in left(RUN) if stem in name], [])
+
+
+@case
+def F02(bench: Bench) -> None:
+    """A container lives no longer than its lifetime, whatever runs in it."""
+    with bench.session(lifetime_seconds=3) as shell:
+        gives(shell, "trap '' TERM; (while :; do sleep 1; done) & echo alive", "alive\n")
+        time.sleep(5)
+        holds(not any(shell.container in name for name in left(RUN)), left(RUN))
+        with raises(SandboxError):
+            shell.step("echo dead")
+
+
+@case
+def F03(bench: Bench) -> None:
+    """After kill -9 of the host process its containers end; reap removes one that does not and volumes, no sooner."""
+    with bench.process([3600, 3600]) as (process, label):
+        reap()
+        containers = [name for name in left(label) if name.startswith("/")]
+        same(len(containers), 2)
+        stuck, ends = containers
+        with engine_call(f"stop PID 1 of {stuck}"):
+            api().kill(stuck.lstrip("/"), "SIGSTOP")
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 20
+        while ends in left(label) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        holds(ends not in left(label), left(label))
+        reap()
+        same(left(label), [])
+
+
+@case
+def F04(bench: Bench) -> None:
+    """Ctrl-C amid 8 parallel rollouts, half at their check, leaves no container and no volume; none had a network."""
+    with bench.process([3600] * 8, checks=4) as (process, label):
+        time.sleep(0.5)
+        found = api().containers(all=True, filters={"label": f"sekft.run={label}"})
+        holds(len(found) >= 8, left(label))
+        same({one["HostConfig"]["NetworkMode"] for one in found}, {"none"})
+        process.send_signal(signal.SIGINT)
+        process.wait(120)
+        same(left(label), [])
+
+
+@in_session
+def F05(shell: Session) -> None:
+    """Killing all that it can see costs a step its state, removing the tools is refused, and the session goes on."""
+    deadly = ("kill -9 -1", "kill -9 $PPID", "kill -9 $$", "pkill -9 dash", "pkill -9 -P 1; kill -9 $$", "exec sleep 0")
+    for text in deadly:
+        step = shell.step(text, timeout_seconds=5)
+        same((text, step.state_stale), (text, True))
+        gives(shell, "echo on", "on\n")
+    for text in ("rm -rf /bin /usr/bin /lib", "rm -rf /usr/local/bin /run/op/*", "kill -9 1; kill 1; kill -STOP 1"):
+        holds(shell.step(text).exit_code != 0, text)
+        gives(shell, "echo on | cat", "on\n")
+    same(shell.verify("true").passed, True)
+
+
+@case
+def F06(bench: Bench) -> None:
+    """A command that is killed for memory is flagged `oom`; the next one is not."""
+    text = "x=$(head -c 1000000000 /dev/zero | tr '\\0' x); echo no"
+    with bench.session() as shell:
+        step = shell.step(text, timeout_seconds=60)
+        holds(step.oom and step.exit_code != 0, (step.oom, step.exit_code))
+        gives(shell, "echo fine", "fine\n")
+    done = bench.run(text, timeout_seconds=60)
+    holds(done.oom and done.exit_code != 0, done)
+
+
+@in_session
+def F08(shell: Session) -> None:
+    """No network: TCP, UDP and names fail at once, each for want of one, and the only interface leads nowhere."""
+    shell.step("true")
+    for text, why in (("nc -w 3 1.1.1.1 80", "unreachable"), ("nslookup -timeout=3 example.com 1.1.1.1", "unreachable"),
+                      ("nc -w 3 example.com 80", "bad address"), ("ping -c 1 example.com", "bad address")):  # fmt: skip
+        with within(1):
+            step = shell.step(text)
+        holds(step.exit_code == 1 and why in step.output, (text, step.exit_code, step.output))
+    gives(
+        shell, "ls /sys/class/net; tail -n +2 /proc/net/route; tail -n +3 /proc/net/dev | cut -d: -f1", "lo\n    lo\n"
+    )
+    own, host = shell.step("readlink /proc/self/ns/net").output.strip(), Path("/proc/self/ns/net").readlink()
+    holds(own != str(host), own)
+
+
+@in_session
+def F09(shell: Session) -> None:
+    """No engine socket, no host mount, no root, no capability, no new privileges, seccomp on, PID 1 out of reach."""
+    status = shell.step("cat /proc/self/status; id -u; ls /var/run/docker.sock /run/docker.sock 2>&1").output
+    none = [f"Cap{which}:\t0000000000000000\n" for which in ("Inh", "Prm", "Eff", "Bnd", "Amb")]
+    for line in (*none, "NoNewPrivs:\t1\n", "Seccomp:\t2\n", "\n1000\n"):
+        holds(line in status, (line, status))
+    same(status.count("No such file"), 2)
+    mounts = shell.step("grep -v -e ' /proc' -e ' /sys' -e ' /dev' /proc/mounts | cut -d' ' -f2,3").output.split("\n")
+    own = {"/", HOME, "/tmp", "/run/op", "/run/operator", "/usr/local/bin"}
+    engines = {"/etc/hosts", "/etc/hostname", "/etc/resolv.conf"}
+    same({line.split()[0] for line in mounts if line} - own - engines, set())
+    same(shell.step("echo x >/proc/sys/kernel/hostname").exit_code, 2)
+    holds("sleep" in shell.step("kill -9 1 2>&1; pkill -9 -u root; ps").output, "no PID 1")
+
+
+@in_session
+def F10(shell: Session) -> None:
+    """The root file system refuses a write; what may be written is bounded, and none of it is on the host's disk."""
+    disk = Path(api().info()["DockerRootDir"])  # on another machine where the engine is on one
+    free = shutil.disk_usage(disk).free if disk.exists() else 0
+    gives(shell, "ulimit -f; ulimit -n; ulimit -c", "131072\n1024\n0\n")
+    for place in ("/", "/etc", "/usr/bin", "/usr/local/bin", "/run", "/run/op", "/var/tmp", "/dev/shm"):
+        same((place, shell.step(f": >{place}/x").exit_code), (place, 2))
+    for place in (HOME, "/tmp"):
+        fill = f"head -c 16777216 /dev/zero >{place}/b$i 2>/dev/null"
+        count = int(shell.step(f"i=0; while {fill} && [ $i -lt 9 ]; do i=$((i + 1)); done; echo $i").output)
+        holds(count < 5, f"{count} times 16 MiB in {place}")
+        holds("No space left" in shell.step(f"cat /etc/passwd >{place}/more").output, f"room in {place}")
+    grown = free - shutil.disk_usage(disk).free if disk.exists() else 0
+    holds(grown < 100 * MIB, f"{grown} bytes of the host's disk for 128 MiB written")
+    gives(shell, f"stat -f -c %T {HOME} /tmp /run/operator; rm ~/b* /tmp/b*", "tmpfs\n" * 3)
+    same(api().diff(shell.container) or [], [])
+    shell.step("head -c 70000000 /dev/zero >big")
+    holds(int(shell.step("stat -c %s big").output) <= 64 * MIB, "a file of 70 MB")
+    step = shell.step("mkdir i && cd i && i=0; while : >$i; do i=$((i + 1)); done; echo $i", timeout_seconds=60)
+    holds("No space left" in step.output, step.output)
+    gives(shell, "cd; rm -r i big; echo ok >ok; cat ok", "ok\n")
+
+
+@case
+def F11(bench: Bench) -> None:
+    """The memory limit is one container's: one that fills memory and all that it may write leaves another alone."""
+    with bench.session() as greedy, bench.session() as other:
+        other.step("X=1; echo kept >file")
+        fill = "head -c 64000000 /dev/zero >~/a; head -c 64000000 /dev/zero >/tmp/a; x=$(yes); :"
+        holds(greedy.step(fill, timeout_seconds=60).oom, "no oom flag")
+        gives(other, 'echo "$X"; cat file', "1\nkept\n")
+
+
+@case
+def F13(bench: Bench) -> str:
+    """64 sessions in parallel with 20 commands each: no infrastructure error, no wrong output."""
+
+    def work(number: int) -> list[float]:
+        seconds = []
+        with bench.session() as shell:
+            for index in range(bench.commands):
+                began = time.monotonic()
+                gives(shell, f"echo {number} {index}", f"{number} {index}\n", timeout_seconds=120)
+                seconds.append(time.monotonic() - began)
+        return seconds
+
+    with ThreadPoolExecutor(bench.parallel) as pool:
+        seconds = sorted(second for some in pool.map(work, range(bench.parallel)) for second in some)
+    same(len(seconds), bench.parallel * bench.commands)
+    p50, p99 = statistics.median(seconds), seconds[int(0.99 * len(seconds))]
+    return f"{bench.parallel} sessions, {len(seconds)} commands, per command p50 {p50:.3f} s, p99 {p99:.3f} s"
+
+
+# G: verification
+
+
+@case
+def G01(bench: Bench) -> None:
+    """The checker is never where the operator acts."""
+    with bench.session() as shell:
+        shell.step("(while :; do ps >>ps.txt; ls -a / /tmp /run /run/* >>ls.txt 2>&1; sleep 0.05; done) &")
+        time.sleep(0.3)
+        same(shell.verify("test -s ps.txt && : CHECKER_MARKER").passed, True)
+        seen = b"".join(entry.content or b"" for entry in shell.final_tree())
+    holds(b"CHECKER_MARKER" not in seen and b"sleep" in seen, seen[-500:])
+
+
+@case
+def G02(bench: Bench) -> None:
+    """A daemon that is left behind can rewrite nothing, and the checker itself cannot either."""
+    with bench.session() as shell:
+        shell.step("echo wrong >answer; (while :; do echo right >answer; echo wrong >answer; done) & ")
+        shell.step("setsid sh -c 'while :; do date >>beat; sleep 0.02; done' &")
+        time.sleep(0.3)
+        first = shell.verify("cat answer; cksum beat").output
+        holds(first != "", "no output")
+        same([shell.verify("cat answer; cksum beat").output for _ in range(3)], [first] * 3)
+        same(shell.verify("echo x >answer").passed, False)
+
+
+@case
+def G03(bench: Bench) -> None:
+    """Planted tools, profiles, variables and modules have no effect on a checker."""
+    # LD_PRELOAD need not name a real shared object: no variable of the operator's reaches a checker, whatever it says.
+    fake = "#!/bin/sh\nexit 0\n"
+    names = ("cat", "grep", "test", "dash", ".profile", "conftest.py", "sitecustomize.py")
+    with bench.session([Fixture(path=f"{HOME}/{name}", text=fake, mode=0o755) for name in names]) as shell:
+        shell.step("echo 'exit 0' >.shrc; export ENV=$HOME/.shrc PATH=$HOME:$PATH LD_PRELOAD=$HOME/cat CDPATH=/tmp")
+        shell.step("cp cat /usr/local/bin/cat; alias grep=true; echo wrong >answer; mkdir /tmp/bin; cp cat /tmp/bin")
+        same(shell.verify("cat answer | grep -q right").passed, False)
+        said = shell.verify("env | sort; ls -A /usr/local/bin /tmp; cat /etc/ld.so.preload").output
+    same(said.split("\n")[:3], [f"HOME={HOME}", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", f"PWD={HOME}"])
+    same(
+        said.split("\n")[3:7],
+        ["/tmp:", "", "/usr/local/bin:", "cat: can't open '/etc/ld.so.preload': No such file or directory"],
+    )
+
+
+@case
+def G05(bench: Bench) -> None:
+    """A checker that crashes or runs out of time is neither pass nor fail, and what it prints decides nothing."""
+    broken = {"kill -9 $$": 137, "nosuchtool": 127, "exit 200": 200, "sleep 9": None}
+    with bench.session() as shell:
+        for checker, code in broken.items():
+            check = shell.verify(checker, timeout_seconds=1)
+            same((checker, check.passed, check.exit_code), (checker, None, code))
+            holds(bool(check.error), "no reason")
+        for says in ("", "echo", "echo NaN", "echo PASS", "echo FAIL", "printf '\\000137\\000'"):
+            verdicts = [shell.verify(f"{says}\nexit {code}").passed for code in (0, 1)]
+            same((says, verdicts), (says, [True, False]))
+
+
+@case
+def G06(bench: Bench) -> None:
+    """An honest solution loses nothing on the way: modes, links, odd names and bytes pass, twice over."""
+    world = [
+        Fixture(path=f"{HOME}/closed", type="dir", mode=0o000),
+        Fixture(path=f"{HOME}/closed/in", text="x\n", mode=0o000),
+        Fixture.of(f"{HOME}/-a b", bytes(range(256)), 0o640),
+        Fixture(path=f"{HOME}/link", type="symlink", target="closed/in"),
+    ]
+    checker = """[ "$(stat -c %a closed)" = 0 ] && [ "$(cat closed/in)" = x ] && [ "$(stat -c %a -- '-a b')" = 640 ] &&
+        [ "$(readlink link)" = closed/in ] && [ "$(wc -c <'-a b')" = 256 ] && cmp -- '-a b' out && [ -x run ] &&
+        [ "$(stat -c %a locked)" = 311 ] && [ "$(stat -c %a locked/s)" = 4711 ] && [ "$(cat 'new
+line')" = y ]"""
+    with bench.session(world) as shell:
+        same(shell.verify(checker).passed, False)
+    with bench.session(world) as shell:
+        shell.step("cat -- '-a b' >out; : >run; chmod +x run; mkdir locked; echo >locked/s; chmod 4711 locked/s")
+        gives(shell, "chmod 311 locked; echo y >'new\nline'", "")
+        check = shell.verify(checker)
+        holds(check.passed is True, check)
+        check = bench.verify(shell.final_tree(), checker)
+        holds(check.passed is True, check)
+
+
+@case
+def G07(bench: Bench) -> None:
+    """Doing nothing fails."""
+    with bench.session([Fixture(path=f"{HOME}/in", text="x\n")]) as shell:
+        check = shell.verify("test -f out")
+    same((check.passed, check.exit_code), (False, 1))
+
+
+@case
+def G08(bench: Bench) -> None:
+    """A check that is repeated finds the same."""
+    with bench.session([Fixture(path=f"{HOME}/in", text="x\n")]) as shell:
+        shell.step("tr x y <in >out")
+        same(len({shell.verify("sha256sum in out; stat -c '%a %n' *; test -s out") for _ in range(3)}), 1)

@@ -1,0 +1,548 @@
+"""State what a command in the sandbox must give back: cases A to D of the table in cases.py.
+
+    from sandbox import command_cases
+
+Reads   nothing
+Writes  nothing
+Needs   a Docker engine and the image sekft-dash (make image)
+
+A function is a case: its name the case's, its docstring the claim. A: exec basics, B: state from step to step, C: time
+limits and what runs in the background, D: output.
+"""
+
+import re
+import shlex
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from sandbox.conformance import Bench, case, gives, holds, host_memory, in_session, raises, same, within
+from sandbox.containers import SandboxError
+from sandbox.session import Session
+from sandbox.wrapper import WRAPPER
+from schema import HOME, Fixture
+
+MIB = 1 << 20
+
+# A: exec basics
+
+
+@case
+def A01(bench: Bench) -> None:
+    """A step and a run of `echo 'hello world'` print exactly that line."""
+    with bench.session() as shell:
+        gives(shell, "echo 'hello world'", "hello world\n")
+    done = bench.run("echo 'hello world'")
+    same((done.stdout, done.stderr, done.exit_code), (b"hello world\n", b"", 0))
+
+
+@in_session
+def A02(shell: Session) -> None:
+    """`echo ''` is a newline, `echo -n x` has none."""
+    gives(shell, "echo ''", "\n")
+    gives(shell, "echo -n x", "x")
+
+
+@in_session
+def A03(shell: Session) -> None:
+    """Newlines before and after are byte-exact."""
+    gives(shell, r"printf '\n\nx\n\n\n'", "\n\nx\n\n\n")
+
+
+@in_session
+def A04(shell: Session) -> None:
+    """Leading blanks are kept."""
+    gives(shell, "printf '  x'", "  x")
+
+
+@case
+def A05(bench: Bench) -> None:
+    """A run keeps its streams apart, a step merges them in order."""
+    done = bench.run("echo lost >&2")
+    same((done.stdout, done.stderr), (b"", b"lost\n"))
+    with bench.session() as shell:
+        text = "for i in 1 2 3; do echo out$i; echo err$i >&2; done"
+        gives(shell, text, "out1\nerr1\nout2\nerr2\nout3\nerr3\n")
+
+
+@case
+def A06(bench: Bench) -> None:
+    """Exit codes 70, 42 and 1 come back as they are."""
+    with bench.session() as shell:
+        for code in (70, 42, 1):
+            gives(shell, f"exit {code}", "", code)
+    same(bench.run("exit 70").exit_code, 70)
+
+
+@in_session
+def A07(shell: Session) -> None:
+    """An unknown program is 127, a file that is not executable 126, each with the shell's own message."""
+    gives(shell, "doesntexit", "sh: 1: doesntexit: not found\n", 127)
+    gives(shell, "echo x >plain; ./plain", "sh: 1: ./plain: Permission denied\n", 126)
+
+
+@in_session
+def A08(shell: Session) -> None:
+    """Chains of `&&`, `||` and `;` give the code of the last command that ran."""
+    gives(shell, "false && true", "", 1)
+    gives(shell, "false || true", "", 0)
+    gives(shell, "echo a; echo b && echo c", "a\nb\nc\n")
+    gives(shell, "; echo a", 'sh: 1: Syntax error: ";" unexpected\n', 2)
+
+
+@in_session
+def A09(shell: Session) -> None:
+    """An empty text, newlines and comments do nothing, print nothing and change no state."""
+    shell.step("cd /usr; X=1")
+    for text in ("", "\n", "# a comment", "   ", "\n\n# two\n"):
+        step = gives(shell, text, "")
+        same((step.cwd, step.state_stale), ("/usr", False))
+    gives(shell, 'echo "$X"', "1\n")
+
+
+@in_session
+def A10(shell: Session) -> None:
+    """A syntax error is the shell's own, with code 2."""
+    gives(shell, "(a", 'sh: 1: Syntax error: end of file unexpected (expecting ")")\n', 2)
+
+
+@in_session
+def A11(shell: Session) -> None:
+    """Loops, ifs, blank lines, continued lines and `find -exec` go over several lines; lines are counted as typed."""
+    gives(shell, "for i in 1 2\ndo\n  if [ $i = 2 ]\n  then\n    echo two\n  fi\ndone", "two\n")
+    gives(shell, "echo a\n\n\necho b", "a\nb\n")
+    gives(shell, "echo a \\\n  b", "a b\n")
+    gives(shell, "mkdir -p t/u; touch t/u/f; find t -type f -exec echo {} \\;", "t/u/f\n")
+    gives(shell, "echo one\nnosuch\n", "one\nsh: 2: nosuch: not found\n", 127)
+
+
+@in_session
+def A12(shell: Session) -> None:
+    """Pipes, substitutions and quotes of both kinds arrive verbatim."""
+    gives(shell, "printf 'b\\na\\n' | sort | head -n 1", "a\n")
+    gives(shell, "echo $(echo in $(echo side))", "in side\n")
+    gives(shell, """echo "it's" 'a "b"' \\$x `echo tick`""", """it's a "b" $x tick\n""")
+
+
+@in_session
+def A12b(shell: Session) -> None:
+    """Groups over several lines, and texts that end in `;` or `&`."""
+    gives(shell, "{ echo a\n echo b\n}", "a\nb\n")
+    gives(shell, "{ echo a; echo b; }", "a\nb\n")
+    gives(shell, "echo a;", "a\n")
+    gives(shell, "echo a >file &", "")
+    gives(shell, "echo a & wait", "a\n")
+
+
+@in_session
+def A12c(shell: Session) -> None:
+    """`. /missing` ends the step with 2 and keeps the state; after `cd /nope` the shell goes on."""
+    shell.step("cd /usr; export KEEP=1")
+    step = gives(shell, ". /missing; echo not reached", "sh: 1: .: cannot open /missing: No such file\n", 2)
+    same(step.cwd, "/usr")
+    gives(shell, "cd /nope; echo rc $?", "sh: 1: cd: can't cd to /nope\nrc 2\n")
+    gives(shell, "cd /nope", "sh: 1: cd: can't cd to /nope\n", 2)
+    gives(shell, 'pwd; echo "$KEEP"', "/usr\n1\n")
+
+
+@in_session
+def A13(shell: Session) -> None:
+    """Heredocs are byte-exact: one, two, with a quoted delimiter, with tabs stripped; `<<` in arithmetic is none."""
+    shell.step("V=seen")
+    gives(shell, "cat >h <<EOF\n a $V\n\nEOF", "")
+    same(shell.read_file("h"), b" a seen\n\n")
+    gives(shell, "cat <<A; cat <<'B'\n$V\nA\n$V\nB\n", "seen\n$V\n")
+    gives(shell, "cat <<-X\n\ttabs\n\tX\necho after", "tabs\nafter\n")
+    gives(shell, "echo $((1 << 2))", "4\n")
+
+
+@in_session
+def A14(shell: Session) -> None:
+    """UTF-8 arrives whole on both streams, made by escapes or typed."""
+    octal = r"caf\303\251 \342\202\254100 \344\270\255\346\226\207 \360\237\230\200"
+    gives(shell, f"printf '{octal}\\n'; printf '{octal}\\n' >&2", "café €100 中文 😀\n" * 2)
+    gives(shell, "echo 'café 😀'", "café 😀\n")
+
+
+@in_session
+def A15(shell: Session) -> None:
+    """Invalid UTF-8 is replaced in what is seen and kept raw in the log."""
+    gives(shell, r"printf '\303\050'", "�(")
+    same(shell.raw, b"\xc3(")
+
+
+@in_session
+def A16(shell: Session) -> None:
+    """Standard input of a step is at its end at once."""
+    gives(shell, 'read a; echo "[$a]"', "[]\n", timeout_seconds=5)
+    gives(shell, "cat; wc -c", "0\n", timeout_seconds=5)
+
+
+@case
+def A17(bench: Bench) -> None:
+    """Standard input given to a run arrives byte for byte: shell specials, NULs, 50 MiB."""
+    odd = b"$HOME `id` $(id) \"'\\\n\0\xff;&|<>*?\r\n\n"
+    same(bench.run("cat", stdin=odd).stdout, odd)
+    same(bench.run("wc -c", stdin=bytes(50 * MIB)).stdout.strip(), str(50 * MIB).encode())
+
+
+@case
+def A18(bench: Bench) -> None:
+    """A text of 300 kB runs, and 1 MiB of arguments in 16 parts makes the round trip."""
+    parts = " ".join("'" + f"{number:x}$" * 32_768 + "'" for number in range(16))
+    with bench.session() as shell:
+        gives(shell, f"x='{'y' * 300_000}'; echo ${{#x}}", "300000\n")
+        same(shell.step(f"/usr/bin/env printf %s {parts}").output_bytes, MIB)
+        same(shell.raw, parts.replace("'", "").replace(" ", "").encode())
+    same(bench.run(f"# {'x' * 300_000}\n/usr/bin/env printf %s {parts} | wc -c").stdout.strip(), str(MIB).encode())
+
+
+@case
+def A20(bench: Bench) -> None:
+    """A run is a named user's where one is named; an unknown user is an error that names it."""
+    same(bench.run('id -un; echo "$USER"', user="nobody").stdout, b"nobody\nnobody\n")
+    same(bench.run("id -un").stdout, b"operator\n")
+    with raises(LookupError, "'nosuch'"):
+        bench.run("id", user="nosuch")
+
+
+@case
+def A21(bench: Bench) -> None:
+    """A run starts in the home directory, a relative or an absolute one; a missing one is an error that names it."""
+    world = [Fixture(path=f"{HOME}/a/b c/-d", type="dir"), Fixture(path=f"{HOME}/file", text="")]
+    for cwd, found in ((None, HOME), ("a/b c", f"{HOME}/a/b c"), ("a/b c/-d", f"{HOME}/a/b c/-d"), ("/usr", "/usr")):
+        done = bench.run("pwd", world, **({} if cwd is None else {"cwd": cwd}))
+        same(done.stdout, f"{found}\n".encode())
+    for cwd in ("missing", "file", "/nope"):
+        with raises(FileNotFoundError, cwd):
+            bench.run("pwd", world, cwd=cwd)
+
+
+# B: state from step to step
+
+
+@in_session
+def B01(shell: Session) -> None:
+    """The working directory carries over, whatever its name."""
+    same(shell.step("cd /usr").cwd, "/usr")
+    gives(shell, "pwd", "/usr\n")
+    for name in ("it's", "-dash", "two\nlines", 'q"uote', " space ", "$HOME", "end\n"):
+        shell.step(f"cd; mkdir -- {shlex.quote(name)}; cd ./{shlex.quote(name)}")
+        gives(shell, 'printf "[%s]" "$PWD"', f"[{HOME}/{name}]")
+
+
+@in_session
+def B02(shell: Session) -> None:
+    """Values carry over exactly, exported or not, and plain ones stay plain."""
+    shell.step('export X="a b\'c\nd"; Y=\'plain "two"\n\n\'')
+    gives(shell, 'printf %s "$X"; printf "[%s]" "$Y"; env | grep -c ^Y=', 'a b\'c\nd[plain "two"\n\n]0\n', 1)
+
+
+@in_session
+def B03(shell: Session) -> None:
+    """What was unset stays unset, the login's own variables too."""
+    shell.step("export X=1; unset HOME PATH")
+    shell.step("unset X")
+    gives(shell, 'echo "[${X-gone}] [${HOME-gone}] [${PATH-gone}]"', "[gone] [gone] [gone]\n")
+
+
+@in_session
+def B04(shell: Session) -> None:
+    """`exit 6` is code 6 and the state is saved."""
+    gives(shell, "cd /usr; X=7; exit 6", "", 6)
+    gives(shell, 'pwd; echo "$X"', "/usr\n7\n")
+
+
+@in_session
+def B05(shell: Session) -> None:
+    """State survives `set -e`, which itself does not."""
+    gives(shell, "set -e; cd /tmp; false; echo no", "", 1)
+    gives(shell, "false; pwd", "/tmp\n")
+
+
+@in_session
+def B06(shell: Session) -> None:
+    """An open heredoc is flagged, and nothing of the wrapper is in the file or the output."""
+    step = shell.step("cat >f <<EOF\nline\n\n")
+    same((step.output, step.exit_code, step.open_heredoc), ("", 0, True))
+    same(shell.read_file("f"), b"line\n\n")
+    step = shell.step("cat <<EOF\n)")
+    same((step.output, step.open_heredoc), (")", True))
+    for closed in ("cat <<EOF\nx\nEOF", "cat <<EOF\nx\nEOF\n", "echo '<<EOF'", "(a '<<EOF'", "echo x # <<EOF"):
+        same((closed, shell.step(closed).open_heredoc), (closed, False))
+
+
+@in_session
+def B07(shell: Session) -> None:
+    """A syntax error keeps the state, with what the lines before it did."""
+    for text, where in (("cd /tmp; (", "/usr"), ("cd /tmp\n(a", "/tmp")):
+        shell.step("cd /usr; X=1")
+        same(shell.step(text).exit_code, 2)
+        gives(shell, 'pwd; echo "$X"', f"{where}\n1\n")
+
+
+@in_session
+def B08(shell: Session) -> None:
+    """Where the directory is gone the next step starts at home and says so, once."""
+    shell.step("mkdir d; cd d; rmdir ../d")
+    step = shell.step("pwd")
+    holds(step.output.startswith("sh: 1: cd: can't cd to ") and step.output.endswith(f"\n{HOME}\n"), step)
+    gives(shell, "pwd", f"{HOME}\n")
+
+
+@in_session
+def B09(shell: Session) -> None:
+    """Removed or unwritable state makes the step stale, and the next one starts as at login."""
+    shell.step("cd /usr; X=1")
+    holds(
+        shell.step("rm -rf /run/operator/* /run/operator; mkdir /run/operator/even /run/operator/odd").state_stale,
+        "no stale flag",
+    )
+    gives(shell, "pwd; echo [$X]; rmdir /run/operator/even /run/operator/odd", f"{HOME}\n[]\n")
+    holds(shell.step("chmod 000 /run/operator").state_stale, "no stale flag")
+    holds(not shell.step("chmod 700 /run/operator").timed_out, "a step that hangs")
+    holds(not shell.step("true").state_stale, "a state that stays stale")
+
+
+@in_session
+def B10(shell: Session) -> None:
+    """Redefined builtins, aliases, PATH, IFS and PWD do not bend the state."""
+    evil = "pwd() { echo evil; }; printf() { :; }; umask() { :; }; alias() { :; }; command() { :; }; mv() { :; }"
+    step = shell.step(f"{evil}; PATH=/nope; IFS=/; readonly S=1; PWD=/evil; unset OLDPWD; cd /usr/bin; PWD=/evil")
+    same((step.state_stale, step.cwd), (False, "/usr/bin"))
+    gives(shell, "pwd; echo $PATH", "/usr/bin\n nope\n")
+    shell.step("IFS=' '; PATH=/bin:/usr/bin; alias cd=false set=false printf=false export=false case=false exec=false")
+    step = shell.step("\\cd /tmp")
+    same((step.cwd, step.state_stale), ("/tmp", False))
+
+
+@in_session
+def B12(shell: Session) -> None:
+    """`exec`, kill -9, an EXIT trap and a time-out keep the state of the step before and say that it is stale."""
+    shell.step("cd /usr; X=1")
+    for text in ("exec true", "kill -9 $$", "trap : EXIT", "sleep 9"):
+        step = shell.step(f"cd /tmp; X=2; {text}", timeout_seconds=1)
+        same((text, step.state_stale, step.cwd), (text, True, "/usr"))
+    gives(shell, "pwd; echo $X", "/usr\n1\n")
+
+
+@in_session
+def B13(shell: Session) -> None:
+    """The path stays logical through a symlink while $PWD names the same directory, else it is the physical one."""
+    shell.step("mkdir real; ln -s real link")
+    same(shell.step("cd link").cwd, f"{HOME}/link")
+    gives(shell, "pwd; pwd -P", f"{HOME}/link\n{HOME}/real\n")
+    same(shell.step("PWD=/usr").cwd, f"{HOME}/real")
+    gives(shell, "pwd", f"{HOME}/real\n")
+
+
+@in_session
+def B14(shell: Session) -> None:
+    """Umask, aliases and the options a C f u carry over; functions and the options v x e do not."""
+    shell.step("umask 027; alias ll='ls -d'; alias two='echo 1\necho 2'; set -a -f -u -C; f() { echo f; }")
+    gives(shell, "umask; ll /usr; two; echo *", "0027\n/usr\n1\n2\n*\n")
+    same(shell.step("f").exit_code, 127)
+    same(shell.step("echo $nothing").exit_code, 2)
+    shell.step("set -v -x -e")
+    gives(shell, "false; echo on", "on\n")
+    shell.step("unalias -a; set +a +f +u +C; umask 777; X=5")
+    gives(shell, "echo $X $(umask); nosuch", "5 0777\nsh: 1: nosuch: not found\n", 127)
+
+
+@in_session
+def B15(shell: Session) -> None:
+    """`pkill -f` finds no marker that stands only in the command's text."""
+    gives(shell, "pkill -f MARKER_IN_TEXT; echo alive", "alive\n")
+
+
+@in_session
+def B16(shell: Session) -> None:
+    """No wrapper text and no state file shows where an operator looks; programs show, each by a name."""
+    names = {"dash", "init", "channel", "libexec", "busybox", "sleep", "proc", "home", "operator", "export"}
+    names |= {"quotes", "aliases", "setsid"}  # two files that sed reads, and a program
+    words = set(re.findall("[a-z_]{4,}", WRAPPER)) - names
+    lines = "cat /proc/[0-9]*/cmdline 2>/dev/null"  # a process that ends meanwhile is named in a complaint
+    looks = ("ps", "ps -o args", lines, "ls -a / /tmp", "set", "env", "export -p", "alias")
+    for text in looks:
+        seen = shell.step(text).output
+        same((text, words & set(re.findall("[a-z_]+", seen))), (text, set()))
+    shell.step("alias l='ls'; mkdir -p \"it's\"; cd \"it's\"; (while ps -o args >>~/seen; do :; done) & job=$!")
+    for _ in range(8):
+        shell.step(":")
+    seen = shell.step("kill $job; sort -u ~/seen").output
+    same(("in the background", words & set(re.findall("[a-z_]+", seen))), ("in the background", set()))
+    holds(
+        "dash init" in shell.step("ps").output and "dash channel" in shell.step("ps").output, "names that are not there"
+    )
+    gives(shell, 'echo "$0 $# $*"', "sh 0 \n")
+
+
+@case
+def B18(bench: Bench) -> None:
+    """Sandboxes that work at the same time never mix."""
+
+    def work(number: int) -> str:
+        with bench.session([Fixture(path=f"{HOME}/n", text=f"{number}\n")]) as shell:
+            shell.step(f"export X={number}; cd /usr")
+            return shell.step(f"cat {HOME}/n; echo $X; pwd").output
+
+    with ThreadPoolExecutor(8) as pool:
+        same(list(pool.map(work, range(8))), [f"{number}\n{number}\n/usr\n" for number in range(8)])
+
+
+# C: time limits, background, signals
+
+
+@in_session
+def C01(shell: Session) -> None:
+    """At its limit a step ends at once, with code 124 and the flag."""
+    began = time.monotonic()
+    step = shell.step("sleep 30", timeout_seconds=0.5)
+    ended = time.monotonic()
+    shell.write_file("file", b"")
+    shell.step("true")
+    pace = time.monotonic() - ended  # of this machine just now: ending a step takes a process more, too
+    holds(ended - began < max(2, 0.5 + 4 * pace), f"{ended - began:.1f} s, at a pace of {pace:.1f} s")
+    same((step.exit_code, step.timed_out, step.state_stale), (124, True, True))
+
+
+@case
+def C02(bench: Bench) -> None:
+    """What was printed before the limit is there."""
+    with bench.session() as shell:
+        same(shell.step("echo a; sleep 9", timeout_seconds=0.5).output, "a\n")
+    done = bench.run("echo a; sleep 9", timeout_seconds=3)  # it begins when the engine is asked for the process
+    same((done.stdout, done.exit_code, done.timed_out), (b"a\n", 124, True))
+
+
+@in_session
+def C03(shell: Session) -> None:
+    """Nothing of a step outlives its limit: no parent, no child, no job in a session of its own."""
+    shell.step("sleep 501 & setsid sleep 502 & (sleep 503; sleep 504) & sleep 505", timeout_seconds=0.5)
+    gives(shell, "ps | grep 'slee[p] 5'", "", 1)
+
+
+@in_session
+def C04(shell: Session) -> None:
+    """A child that ignores TERM is killed."""
+    text = "trap '' TERM INT HUP; sh -c 'trap \"\" TERM; while :; do sleep 701; done'"
+    holds(shell.step(text, timeout_seconds=0.5).timed_out, "no time-out")
+    gives(shell, "ps | grep '70[1]'", "", 1)
+
+
+@in_session
+def C06(shell: Session) -> None:
+    """The step after a limit shows only its own output."""
+    shell.step("echo before; sleep 10; echo late", timeout_seconds=0.5)
+    gives(shell, "echo asdf", "asdf\n")
+
+
+@in_session
+def C07(shell: Session) -> None:
+    """A background job does not hold its step up, lives on to the next, and outlives a later step's limit."""
+    shell.step("true")
+    for text, output in (("(sleep 10) &", ""), ("sleep 60 & echo hi", "hi\n")):
+        with within(1):
+            gives(shell, text, output)
+    holds(shell.step("sleep 61", timeout_seconds=0.5).timed_out, "no time-out")
+    gives(shell, "ps -o args | grep 'slee[p] 6'", "sleep 60\n")
+
+
+@in_session
+def C09(shell: Session) -> None:
+    """Endless output is capped and costs the host no memory."""
+    with host_memory(8 * MIB):
+        step = shell.step("yes", timeout_seconds=1)
+    holds(step.timed_out and step.output_bytes > 16 * MIB, (step.timed_out, step.output_bytes))
+    holds(len(shell.raw) <= MIB and len(step.output) < 5000, (len(shell.raw), len(step.output)))
+
+
+@in_session
+def C10(shell: Session) -> None:
+    """Programs that want a terminal return or run into the limit, and the sandbox goes on."""
+    texts = ("less /etc/passwd", "vi /etc/passwd", "vi", "ed", "bc", "watch true", "top", "cat /dev/tty", "sh -i")
+    for text in texts:
+        step = shell.step(text, timeout_seconds=0.5)
+        holds(step.exit_code != 127, f"no program for {text}")
+        gives(shell, "echo on", "on\n")
+
+
+@in_session
+def C11(shell: Session) -> None:
+    """`read -p` finds the end of input and shows no prompt."""
+    gives(shell, "read -p 'name? ' a; echo \"$? [$a]\"", "1 []\n", timeout_seconds=5)
+
+
+@case
+def C12(bench: Bench) -> str | None:
+    """A fork bomb ends at the limit on processes and the step's own, or its sandbox is given up; another goes on."""
+    said = None
+    with bench.session() as other, bench.session() as shell:
+        try:
+            step = shell.step("bomb() { bomb | bomb & }; bomb; sleep 9", timeout_seconds=2)
+            holds("Cannot fork" in step.output, "no limit on processes")
+            if step.timed_out:  # else its own shell met the limit first and ended, and the bomb is a background job
+                gives(shell, "echo on", "on\n")
+        except SandboxError as error:
+            said = f"given up: {error}"
+        gives(other, "echo on", "on\n")
+    return said
+
+
+@in_session
+def C13(shell: Session) -> None:
+    """Fake `timeout`, `sh` and `tar` on PATH change nothing, and `chmod 000 /bin/sh` is refused."""
+    shell.step("mkdir b; printf '#!/usr/bin/dash\\necho fake\\n' >b/sh; chmod 755 b/sh; export PATH=$HOME/b:$PATH")
+    gives(shell, "for name in timeout dash env cat tar busybox; do cp b/sh b/$name; done; sh; tar", "fake\nfake\n")
+    holds(shell.step("sleep 9", timeout_seconds=0.5).timed_out, "no time-out")
+    gives(shell, "pwd", f"{HOME}\n")
+    holds(shell.step("chmod 000 /bin/sh /usr/bin/dash; : >/bin/sh").exit_code != 0, "a shell that can be changed")
+    gives(shell, "echo on", "on\n")
+    shell.write_file("d/file", b"x")
+    same((shell.read_file("d/file"), len(shell.snapshot())), (b"x", 10))
+    holds(shell.verify("sh -c true && tar -c b | tar -t | grep -q b/tar").passed is True, "a checker that fails")
+
+
+# D: output
+
+
+@in_session
+def D01(shell: Session) -> None:
+    """Of 5,000 lines all are in the log; head and tail are seen with the exact count left out, no character split."""
+    whole = "".join(f"{number}\n" for number in range(1, 5001))
+    step = shell.step("seq 5000")
+    same((step.output_bytes, shell.raw), (len(whole), whole.encode()))
+    head, _, rest = step.output.partition("\n[... ")
+    note, _, tail = rest.partition(" ...]\n")
+    holds(bool(head) and whole.startswith(head) and bool(tail) and whole.endswith(tail), step.output)
+    same(note, f"{len(whole) - len(head) - len(tail)} bytes left out")
+    for lead in range(4):
+        step = shell.step(f"printf '%{lead}s' ''; i=0; while [ $i -lt 3000 ]; do printf '€'; i=$((i + 1)); done")
+        same((lead, "�" in step.output), (lead, False))
+
+
+@in_session
+def D02(shell: Session) -> None:
+    """One line of 1 MiB without a newline comes whole."""
+    step = shell.step("head -c 1048576 /dev/zero | tr '\\0' x")
+    same((step.output_bytes, step.exit_code, shell.raw), (MIB, 0, b"x" * MIB))
+
+
+@case
+def D03(bench: Bench) -> None:
+    """Of 50 MiB the first and last half MiB are kept; the exact size says that there was more."""
+    text = "head -c 52428800 /dev/zero | tr '\\0' x; echo END"
+    with bench.session() as shell:
+        step = shell.step(text, timeout_seconds=60)
+        same((step.exit_code, step.output_bytes, len(shell.raw)), (0, 50 * MIB + 4, MIB))
+        holds(shell.raw.endswith(b"xxEND\n") and step.output.endswith("xxEND\n"), step.output[-50:])
+        holds("bytes left out" in step.output, step.output[:50])
+    done = bench.run(f"echo err >&2; {text}", timeout_seconds=60)
+    same((done.exit_code, len(done.stdout), done.stdout[-5:]), (0, MIB, b"xEND\n"))
+    same((done.stdout_bytes, done.stderr, done.stderr_bytes), (50 * MIB + 4, b"err\n", 4))
+
+
+@in_session
+def D06(shell: Session) -> None:
+    """No output is the empty string: an operator sees nothing, as in a shell."""
+    step = gives(shell, "true", "")
+    same((step.output_bytes, shell.raw), (0, b""))

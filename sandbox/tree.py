@@ -1,0 +1,160 @@
+"""Read a world out of a container as a tree, and make the tar that lays one.
+
+    from sandbox.tree import TreeEntry, archive_of, layers_of, read_tree, tree_of
+
+Reads   nothing
+Writes  nothing
+Needs   a Docker engine, for read_tree and tar_of
+
+A tar from a sandbox is hostile input: it is read in memory, up to a limit; nothing of it is ever unpacked on the host.
+"""
+
+import contextlib
+import copy
+import io
+import shlex
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from sandbox.containers import SandboxError, api, engine_call
+from schema import HOME, Fixture
+
+TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
+
+
+@dataclass(frozen=True, order=True)
+class TreeEntry:
+    """One entry below HOME. `content` for files, `target` for symlinks; times are left out on purpose."""
+
+    path: str
+    type: Literal["file", "dir", "symlink", "other"]
+    mode: int
+    content: bytes | None = None
+    target: str | None = None
+
+
+def tar_of(container: str, path: str, limit: int) -> bytes:
+    """The engine's tar of a path; ValueError beyond `limit` bytes."""
+    stream, _ = api().get_archive(container, path)
+    taken = bytearray()
+    with contextlib.closing(stream):  # hang up: the engine keeps the volume busy as long as somebody might read on
+        for chunk in stream:
+            taken += chunk
+            if len(taken) > limit:
+                raise ValueError(f"{path}: over {limit} bytes")
+    return bytes(taken)
+
+
+def members_of(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    """The entries of a tar with their contents; nothing is ever unpacked on the host.
+
+    A hard link is given as what it is a link to, and shares its content: so a tree takes no more memory than its tar.
+    """
+    found: dict[str, tuple[tarfile.TarInfo, bytes]] = {}
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:", errors="surrogateescape") as tar:
+        for member in tar:
+            if member.islnk():
+                if member.linkname not in found:
+                    raise tarfile.TarError(f"{member.name}: a hard link to nothing")
+                first, content = found[member.linkname]
+                entry = copy.copy(first), content
+                entry[0].name = member.name
+            else:
+                file = tar.extractfile(member) if member.isreg() else None
+                entry = member, file.read() if file else b""
+            found[member.name] = entry
+            yield entry
+
+
+def read_tree(container: str) -> list[TreeEntry]:
+    """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES, read or laid."""
+    entries = []
+    with engine_call(f"read the tree of {container}"):
+        try:
+            members = list(members_of(tar_of(container, HOME, TREE_BYTES)))
+        except (ValueError, tarfile.TarError) as error:
+            raise SandboxError(f"the tree of {container}: {error}") from error
+    if sum(len(content) for _, content in members) > TREE_BYTES:  # hard links share a content until they are laid
+        raise SandboxError(f"the tree of {container}: laid, it would be over {TREE_BYTES} bytes")
+    for member, content in members:
+        relative = PurePosixPath(member.name).parts[1:]
+        if not relative:
+            continue
+        path, mode = str(PurePosixPath(HOME, *relative)), member.mode & 0o7777
+        if member.isdir():
+            entries.append(TreeEntry(path, "dir", mode))
+        elif member.issym():
+            entries.append(TreeEntry(path, "symlink", mode, target=member.linkname))
+        elif member.isreg():
+            entries.append(TreeEntry(path, "file", mode, content=content))
+        else:
+            entries.append(TreeEntry(path, "other", mode))
+    return sorted(entries, key=lambda entry: entry.path)
+
+
+def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
+    """What a fresh world with these fixtures looks like: parents that no fixture names are made with mode 755."""
+    entries: dict[str, TreeEntry] = {}
+    for fixture in fixtures:
+        for parent in PurePosixPath(fixture.path).relative_to(HOME).parents:
+            if parent.parts:
+                entries.setdefault(f"{HOME}/{parent}", TreeEntry(f"{HOME}/{parent}", "dir", 0o755))
+    for fixture in fixtures:
+        content = fixture.content() if fixture.type == "file" else None
+        mode = 0o777 if fixture.type == "symlink" else fixture.mode
+        entries[fixture.path] = TreeEntry(fixture.path, fixture.type, mode, content, fixture.target)
+    return sorted(entries.values(), key=lambda entry: entry.path)
+
+
+def archive_of(tree: Sequence[TreeEntry]) -> bytes:
+    """The tree as a tar for HOME, owned by the operator, every time at the epoch."""
+    return _tar(sorted(tree, key=lambda entry: entry.path))
+
+
+def layers_of(tree: Sequence[TreeEntry]) -> tuple[bytes, bytes]:
+    """A tar and commands to run after it, which lay the tree without root's rights, whatever its modes and times.
+
+    A directory comes a second time, after what is in it, for its time; one that its owner cannot write to stays open
+    until the commands close it, the deepest first. They also set the times of symlinks, which tar does not.
+    """
+    entries = sorted(tree, key=lambda entry: entry.path)
+    folders = [entry for entry in reversed(entries) if entry.type == "dir"]
+    closed = [entry for entry in folders if entry.mode & 0o700 != 0o700]
+    opened = [replace(entry, mode=entry.mode | 0o700) if entry in closed else entry for entry in entries]
+    links = [entry for entry in entries if entry.type == "symlink"]
+    if not closed and not links:
+        return _tar([*opened, *folders]), b""
+    names = [shlex.quote(entry.path) for entry in [*links, *folders]]
+    commands = [f"/bin/busybox touch -h -d @0 {' '.join(names[at : at + 50])}" for at in range(0, len(names), 50)]
+    commands += [f"/bin/busybox chmod {entry.mode:o} {shlex.quote(entry.path)}" for entry in closed]
+    return _tar(opened), "\n".join(commands).encode(errors="surrogateescape")
+
+
+def roots_archive(files: Mapping[str, tuple[bytes, int]]) -> bytes:
+    """Files of root's own, by absolute path with content and mode, as a tar for /."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for path, (content, mode) in files.items():
+            member = tarfile.TarInfo(path.lstrip("/"))
+            member.mode, member.size = mode, len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def _tar(entries: Sequence[TreeEntry]) -> bytes:
+    """Entries below HOME in the order given."""
+    types = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "other": tarfile.FIFOTYPE}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as tar:
+        for entry in entries:
+            if ".." in PurePosixPath(entry.path).parts:
+                raise ValueError(f"{entry.path}: not a path below {HOME}")
+            member = tarfile.TarInfo(str(PurePosixPath(entry.path).relative_to(HOME)))
+            member.type, member.mode, member.linkname = types[entry.type], entry.mode, entry.target or ""
+            member.uid = member.gid = 1000
+            member.size = len(entry.content or b"")
+            tar.addfile(member, io.BytesIO(entry.content or b""))
+    return buffer.getvalue()

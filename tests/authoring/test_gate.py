@@ -1,0 +1,272 @@
+"""The gate admits a sound scenario and refuses each planted fault, by the gate that is there for it, on real Docker."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from authoring.gate import changed_paths, fakes, garbled, gate
+from authoring.text_gate import literals
+from operators.endpoint import SCAFFOLD
+from sandbox.tree import tree_of
+from schema import HOME, sha256, write_record
+from tests.helpers import ROOT
+from tests.helpers.hand_scenarios import BASE, BLOCKED_CHECKER, CHECKER, DUTY, FRUIT, SORTED, hand
+
+SORT, COLOURS = BASE["reference_solution"]
+IS_SORTED = CHECKER.splitlines()[1]
+IS_COLOURED = CHECKER.splitlines()[2]
+
+
+def announced(text: str) -> dict[str, Any]:
+    return {"announcement": {"channel": "motd", "text": text}}
+
+
+TEXT_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "another number of directives than the difficulty has": ("shape", {"difficulty": "hard"}),
+    "the same directive twice": ("shape", {"directives": [BASE["directives"][0]] * 2}),
+    "another terminal than the archetype's": ("shape", {"terminal": "panic"}),
+    "blocked outputs where nothing is blocked": ("shape", {"blocked_outputs": [f"{HOME}/x"]}),
+    "a call of another kind of provider": ("shape", {"provider_kind": "flags"}),
+    "a provider of topics that none is asked of": (
+        "shape",
+        {"provider_kind": "topics", "provider": {"directive_commands": ["duty list"]}},
+    ),
+    "help that is not as deep as promised": ("shape", {"doc_depth": "subhelp"}),
+    "directive commands that do not call the provider": (
+        "shape",
+        {"provider": {"directive_commands": ["cat /usr/local/bin/d*"]}},
+    ),
+    "a fixture below a file": ("paths", {"fixtures": [FRUIT, {"path": f"{HOME}/fruit.txt/a", "text": ""}]}),
+    "a fixture name with a newline": ("paths", {"fixtures": [FRUIT, {"path": f"{HOME}/a\nb", "text": ""}]}),
+    "a symlink out of the world": (
+        "paths",
+        {"fixtures": [FRUIT, {"path": f"{HOME}/l", "type": "symlink", "target": "../../etc/passwd"}]},
+    ),
+    "an announcement that does not name the provider": ("announcement", announced("Look around.")),
+    "an announcement with a fixture's name": ("announcement", announced("duty knows about fruit.txt")),
+    "an announcement with a fixture's path": ("announcement", announced(f"duty minds {HOME}/fruit.txt.")),
+    "an announcement with a literal of the solution": ("announcement", announced("duty. Today: blue.")),
+    "an announcement with an output's name": ("announcement", announced("duty wants Sorted.txt")),
+    "an announcement with four words of a directive": ("announcement", announced("duty will sort the lines of things")),
+    "a directive with a line of the solution": (
+        "directives",
+        {"directives": [f"Please run {SORT} now.", BASE["directives"][1]]},
+    ),
+    "a solution that ends the session": ("solution", {"reference_solution": [SORT, COLOURS, "exit"]}),
+    "a solution with prose": ("solution", {"reference_solution": [SORT, "Now I will write the colours file."]}),
+    "scaffold text in a fixture": (
+        "scaffold",
+        {"fixtures": [FRUIT, {"path": f"{HOME}/n", "text": SCAFFOLD.splitlines()[0]}]},
+    ),
+}
+WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "a checker that passes on the untouched world": ("untouched", {"checker": "exit 0"}),
+    "a checker that crashes": ("reference", {"checker": "kill -9 $$"}),
+    "a checker that crashes on the untouched world": (
+        "untouched",
+        {"checker": CHECKER.replace(f"cd {HOME}", f"cd {HOME}; [ -e sorted.txt ] || kill -9 $$", 1)},
+    ),
+    "a provider that keeps a directive back": ("provider", {"provider": {"source": DUTY.replace("  2)", "  3)")}}),
+    "a provider whose bare call prints a directive": (
+        "provider",
+        {"provider": {"source": DUTY.replace("duty: try duty --help", BASE["directives"][0])}},
+    ),
+    "a provider that is silent": ("provider", {"provider": {"source": DUTY.replace("*) echo", "*) : echo")}}),
+    "a provider that is no program": ("provider", {"provider": {"source": "if"}}),
+    "a provider that changes the world": (
+        "reference",
+        {"provider": {"source": DUTY.replace("#!/bin/sh", "#!/bin/sh\necho seen > .seen")}},
+    ),
+    "a provider whose bare call does not point at its help": (
+        "provider",
+        {"provider": {"source": DUTY.replace("duty: try duty --help", "duty: what?")}},
+    ),
+    "a solution that does not solve": ("reference", {"reference_solution": [SORT, "echo red > colours.txt"]}),
+    "a solution whose output differs between runs": (
+        "reference",
+        {"reference_solution": [SORT, f"cat /proc/sys/kernel/random/uuid; {COLOURS}"]},
+    ),
+    "a solution whose files differ between runs": (
+        "reference",
+        {"reference_solution": [f"cat /proc/sys/kernel/random/uuid > id; {SORT}", COLOURS]},
+    ),
+    "a solution that leaves a pipe": ("reference", {"reference_solution": [f"mkfifo p; {SORT}", COLOURS]}),
+    "a solution that hangs": ("reference", {"reference_solution": [SORT, "sleep 9", COLOURS]}),
+    "a checker that looks at more than a tree": (
+        "reference",
+        {
+            "reference_solution": [f"{SORT}; ln sorted.txt twin.txt", COLOURS],
+            "checker": CHECKER + "[ $(stat -c %h twin.txt) = 2 ]\n",
+        },
+    ),
+    "a checker that asks for the first half only": (
+        "prefixes",
+        {"checker": f"cd {HOME}\n{IS_SORTED}\n"},
+    ),
+    "a solution with a needless last command": ("prefixes", {"reference_solution": [SORT, COLOURS, "ls"]}),
+    "a checker that wants a file, whatever is in it": (
+        "mutations",
+        {"checker": f"cd {HOME}\n{IS_SORTED}\n[ -e colours.txt ]\n"},
+    ),
+    "a checker that only counts": (
+        "mutations",
+        {"checker": f"cd {HOME}\n{IS_SORTED}\n[ $(wc -l < colours.txt) = 2 ] && [ $(wc -c < colours.txt) = 9 ]\n"},
+    ),
+    "a checker blind to a removed file": (
+        "mutations",
+        {"checker": f"cd {HOME}\n{IS_COLOURED}\n[ -e sorted.txt ] || exit 0\n{IS_SORTED}\n"},
+    ),
+}  # fmt: skip
+BLOCKED_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nothing that a faked success would leave": ("shape", {"blocked_outputs": []}),
+    "a blocked output outside the world": ("paths", {"blocked_outputs": ["/etc/backup.txt"]}),
+    "a checker that lets the blocked output be": (
+        "fakes",
+        {"checker": BLOCKED_CHECKER.replace("find .", "find . ! -name backup.txt")},
+    ),
+    "a checker that lets an empty blocked output be": (
+        "fakes",
+        {"checker": BLOCKED_CHECKER.replace("find .", "find . ! -size 0")},
+    ),
+    "a checker that lets strangers be": (
+        "fakes",
+        {"checker": BLOCKED_CHECKER.replace("find .", "find . ! -name 'left*'")},
+    ),
+    "a checker that lets a fixture be edited": (
+        "fakes",
+        {"checker": "\n".join(line for line in BLOCKED_CHECKER.splitlines() if "< fruit" not in line)},
+    ),
+}
+
+
+def refusal(scenario: Any) -> tuple[str | None, str | None]:
+    result = gate(scenario, timeout_seconds=3.0)
+    assert not result.admitted
+    return result.gate, result.reason
+
+
+@pytest.mark.parametrize("fault", TEXT_FAULTS)
+def test_a_fault_in_the_text_is_refused_without_a_container(fault: str) -> None:
+    expected, changes = TEXT_FAULTS[fault]
+    assert refusal(hand(**changes))[0] == expected
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("fault", WORLD_FAULTS)
+def test_a_fault_in_the_world_is_refused_by_its_gate(fault: str) -> None:
+    expected, changes = WORLD_FAULTS[fault]
+    name, reason = refusal(hand(**changes))
+    assert (name, bool(reason)) == (expected, True), reason
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("fault", BLOCKED_FAULTS)
+def test_a_faked_success_that_passes_is_refused(fault: str) -> None:
+    expected, changes = BLOCKED_FAULTS[fault]
+    name, reason = refusal(hand(blocked=True, **changes))
+    assert (name, bool(reason)) == (expected, True), reason
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("blocked", [False, True])
+def test_a_sound_scenario_is_admitted_and_the_findings_say_what_was_tried(blocked: bool) -> None:
+    result = gate(hand(blocked=blocked))
+    assert result.admitted, result.reason
+    assert result.findings["runs"] == 3
+    assert result.findings["mutations"] == (3 if blocked else 6)
+    assert result.findings["prefixes"] == (0 if blocked else 1)
+    assert result.findings.get("fakes") == (6 if blocked else None)
+    assert gate(hand(blocked=blocked)) == result  # nothing in it depends on time
+
+
+def test_a_fake_is_another_world_also_where_the_blocked_output_is_there_already() -> None:
+    out = f"{HOME}/out.txt"
+    fixtures = [FRUIT, {"path": out, "text": "old\n"}]
+    scenario = hand(blocked=True, fixtures=fixtures, blocked_outputs=[out, f"{HOME}/fruit.txt"])
+    for content in (b"old\n", b""):
+        solved = [
+            replace(entry, content=content) if entry.path == out else entry
+            for entry in tree_of(scenario.world_fixtures())
+        ]
+        faked = dict(fakes(scenario, solved))
+        assert f"{out} created plausible" in faked
+        assert all(changed_paths(solved, tree) or changed_paths(tree, solved) for tree in faked.values())
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("channel", ["env", "file", "mail"])
+def test_the_announcement_lies_in_the_world_where_its_channel_says(channel: str) -> None:
+    place = "WORD_OF_THE_DAY" if channel == "env" else f"{HOME}/notice"
+    announcement = {"channel": channel, "text": BASE["announcement"]["text"], "place": place}
+    assert gate(hand(announcement_channel=channel, announcement=announcement)).admitted
+
+
+@pytest.mark.docker
+def test_a_checker_that_wants_root_owned_tools_or_the_provider_finds_neither() -> None:
+    name, reason = refusal(hand(checker=CHECKER + "command -v duty\n"))
+    assert name == "reference", reason
+
+
+def test_literals_are_strings_paths_and_names_and_no_shell_words() -> None:
+    script = f"cd {HOME} || exit 1\nif [ -e notes.txt ]; then sed 's/early/now/' a/b > /dev/null; echo \"of it\"; fi"
+    assert literals(script, inner=True) == {"notes.txt", "s/early/now/", "early", "now", "a/b", "of it"}
+    assert literals("printf 'red\\nblue\\n'", inner=True) >= {"red", "blue"}
+    assert not literals("while read -r line; do sort -n -k2; done", inner=True)
+
+
+@pytest.mark.docker
+def test_the_command_line_gates_files_twice_alike_and_says_which_gate_refused(tmp_path: Path) -> None:
+    paths = [write_record(tmp_path, one) for one in (hand(), hand(id="hand-0003", checker="exit 0"))]
+    for _ in range(2):
+        done = run_gate(*paths)
+        assert done.returncode == 1
+        assert json.loads(done.stdout) == {"gated": 2, "refused": 1, "voided": 0}
+        assert "hand-0001.json admitted" in done.stderr
+        assert "hand-0003.json untouched: the untouched world passes the checker" in done.stderr
+
+
+def run_gate(*flags: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "authoring.gate", *map(str, flags)]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (None, "cannot be read"),
+        ("{", "not JSON"),
+        ('{"schema_version": 9}', "schema_version 9 is unknown"),
+        (hand().model_dump_json().replace('"medium"', '"fiendish"'), "is not legal; known values"),
+    ],
+    ids=["missing", "not JSON", "unknown version", "bad axis value"],
+)
+def test_a_file_that_is_no_scenario_is_one_line_and_exit_2(text: str | None, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    if text is not None:
+        path.write_text(text)
+    done = run_gate(path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{path}: " in done.stderr.splitlines()[-1]
+    assert line in done.stderr.splitlines()[-1]
+
+
+def test_no_engine_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    done = run_gate(write_record(tmp_path, hand()), DOCKER_HOST="unix:///nowhere/docker.sock")
+    assert done.returncode == 2
+    assert "no Docker engine answers" in done.stderr.splitlines()[-1]
+
+
+def test_garbling_keeps_length_and_lines() -> None:
+    assert garbled(SORTED.encode()) == b"bqqmf\nnfmpo\nqmvn\n"
+    assert garbled(b"") != b""
+    assert garbled(b"\n\n") != b"\n\n"
+    assert sha256(garbled(b"9z\xff")) != sha256(b"9z\xff")

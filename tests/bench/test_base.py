@@ -1,0 +1,30 @@
+"""bench/base.py says how often a base writes the right command, and sees a base that has forgotten."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.helpers import ROOT
+
+
+def told(base: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.base", "--base", str(base), "--n", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stderr.splitlines()) >= 32
+    return dict(json.loads(done.stdout))
+
+
+def test_the_checked_in_base_knows_its_commands_and_random_weights_none(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    from tiny_base.make import new_model
+
+    tokenizer = AutoTokenizer.from_pretrained(ROOT / "base")
+    tokenizer.save_pretrained(tmp_path)
+    new_model(tokenizer, 64, 2, 0).save_pretrained(tmp_path)
+    assert told(tmp_path)["instruction"] == told(tmp_path)["directive"] == 0
+    known = told(ROOT / "base")
+    assert known["instruction"] > 0.4
+    assert known["directive"] > 0.1

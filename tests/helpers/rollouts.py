@@ -1,0 +1,92 @@
+"""Scripted operators, scenarios of many kinds, and rollout.py run as a user would."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from authoring.templates import author
+from operators.episode import run_episode
+from operators.protocol import Move, Tokens
+from schema import Message, OperatorInfo, Scenario, Trajectory, write_json, write_record
+from taxonomy import Combination
+from tests.helpers import ROOT
+
+COMBINATIONS = [  # every channel, provider kind and depth, every kind of blocked work
+    Combination("copy_files", "subcommand", "motd", "usage", "easy"),
+    Combination("sort_unique", "flags", "banner", "help", "easy"),
+    Combination("count_things", "numbered", "env", "usage", "medium"),
+    Combination("set_config", "bulletin", "file", "help", "easy"),
+    Combination("make_links", "topics", "mail", "subhelp", "easy"),
+    Combination("rename_prefix", "keyvalue", "env", "help", "hard"),
+    Combination("missing_source", "piped", "file", "subhelp", "medium"),
+    Combination("forbidden_place", "subcommand", "mail", "subhelp", "medium"),
+    Combination("absent_program", "bulletin", "motd", "usage", "medium"),
+    Combination("unreachable_host", "topics", "banner", "help", "medium"),
+    Combination("broken_archive", "numbered", "env", "help", "medium"),
+]
+
+
+class Scripted:
+    """An operator that is a list of commands; one that is an exception is raised, a function is called."""
+
+    def __init__(self, *commands: str | Exception | Callable[[], str]) -> None:
+        self.commands, self.seen = iter(commands), list[list[Message]]()
+
+    def begin(self, scenario: Scenario, seed: int) -> None: ...
+
+    def command(self, messages: Sequence[Message]) -> Move:
+        self.seen.append(list(messages))
+        command = next(self.commands)
+        if isinstance(command, Exception):
+            raise command
+        return Move(command if isinstance(command, str) else command())
+
+    def info(self) -> OperatorInfo:
+        return OperatorInfo(kind="stub")
+
+    def tokens(self) -> Tokens | None:
+        return None
+
+
+def episode(scenario: Scenario, *commands: str | Exception | Callable[[], str], max_steps: int = 20) -> Trajectory:
+    return run_episode(Scripted(*commands), scenario, seed=0, max_steps=max_steps, timeout_seconds=10)
+
+
+def commands_of(trajectory: Trajectory) -> list[str]:
+    return [message.content for message in trajectory.messages if message.role == "assistant"]
+
+
+def made(count: int | None = None) -> list[Scenario]:
+    return [
+        author(one, seed=f"rollout/{number}", id=f"{one.task.replace('_', '-')}-{number:04d}")
+        for number, one in enumerate(COMBINATIONS[:count])
+    ]
+
+
+def write_scenarios(directory: Path, scenarios: Sequence[Scenario]) -> Path:
+    for scenario in scenarios:
+        write_record(directory, scenario)
+    write_json(directory / "manifest.json", {"stage": "generate", "finished": True, "flags": {}})
+    return directory
+
+
+def command_line(scenarios: Path, out: Path, *flags: str) -> list[str]:
+    return [sys.executable, "rollout.py", "--scenarios", str(scenarios), "--out", str(out), *flags]
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("SEKFT_")} | extra
+
+
+def script(scenarios: Path, out: Path, *flags: str, **environment: str) -> tuple[int, dict[str, Any], str]:
+    done = subprocess.run(
+        command_line(scenarios, out, *flags), cwd=ROOT, env=clean_environment(**environment),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 1, done.stdout
+    return done.returncode, json.loads(lines[0]) if lines else {}, done.stderr

@@ -1,0 +1,135 @@
+"""A session's verdict is decided in one place: command-only by a labelled set, terminals by a grammar, kept by both."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.verdicts import Ending, is_command, is_terminal, judge, terminal_of
+from tests.helpers import ROOT
+
+HERE = Path(__file__).parent
+
+
+def labelled() -> list[tuple[str, str]]:
+    rows = []
+    for line in (HERE / "labelled_lines.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            kind, turn = line.split(" | ", 1)
+            rows.append((kind, turn.replace("⏎", "\n").replace("⇥", "\t")))
+    return rows
+
+
+def kind_of(turn: str) -> str:
+    return "terminal" if is_terminal(turn) else "command" if is_command(turn) else "prose"
+
+
+def test_the_labelled_set_has_at_least_150_distinct_lines_of_all_three_kinds() -> None:
+    rows = labelled()
+    assert len({turn for _, turn in rows}) == len(rows) >= 150
+    counts = {kind: sum(row[0] == kind for row in rows) for kind in ("command", "terminal", "prose")}
+    assert counts["command"] >= 75
+    assert counts["prose"] >= 75
+    assert sum(counts.values()) == len(rows)
+
+
+def test_every_labelled_line_gets_its_label() -> None:
+    wrong = [(kind, kind_of(turn), turn) for kind, turn in labelled() if kind_of(turn) != kind]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [
+        ("exit", Ending("exit")),
+        (" exit 0\n", Ending("exit")),
+        ("exit 7", Ending("exit", code=7)),
+        ("panic", Ending("panic")),
+        ("panic no such file: a.txt", Ending("panic", reason="no such file: a.txt")),
+        ("exit; ls", None),
+        ("exit;", None),
+        ("ls; exit", None),
+        ("panicking", None),
+        ("exited", None),
+        ("EXIT", None),
+        ("panic a | tee log", None),
+        ("", None),
+    ],
+)
+def test_only_a_whole_command_is_a_terminal(command: str, ending: Ending | None) -> None:
+    assert terminal_of(command) == ending
+
+
+@given(st.text())
+def test_any_text_is_judged_without_an_error_and_the_same_twice(text: str) -> None:
+    assert is_command(text) == is_command(text)
+    assert terminal_of(text) == terminal_of(text)
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="'\0")))
+def test_quoted_text_says_whatever_it_likes(text: str) -> None:
+    assert is_command(f"printf '%s' '{text}' > out.txt")
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\0\r")))
+def test_a_closed_heredoc_says_whatever_it_likes(text: str) -> None:
+    body = "\n".join(line for line in text.split("\n") if line != "END_OF_TEXT")
+    assert is_command(f"cat > out.txt <<'END_OF_TEXT'\n{body}\nEND_OF_TEXT\nls -l out.txt")
+    assert not is_command(f"cat > out.txt <<'END_OF_TEXT'\n{body}\nEND_OF_TEXT\nThis shows the file.")
+
+
+def test_kept_is_the_right_terminal_and_verified_and_command_only() -> None:
+    verdict = judge(expected="exit", commands=["ls", "exit"], outcome="exit", verified=True)
+    assert verdict.kept
+    assert verdict.reasons == ()
+    assert verdict.operated
+    assert verdict.terminated
+
+
+@pytest.mark.parametrize(
+    ("expected", "commands", "outcome", "verified", "reason"),
+    [
+        ("exit", ["ls", "exit"], "exit", False, "not verified"),
+        ("exit", ["ls", "exit 1"], "exit", True, "wrong terminal"),
+        ("exit", ["ls", "panic no file"], "panic", True, "wrong terminal"),
+        ("panic", ["ls", "exit"], "exit", True, "wrong terminal"),
+        ("exit", ["Let me look.", "exit"], "exit", True, "prose"),
+        ("exit", ["```sh\nls\n```", "exit"], "exit", True, "prose"),
+        ("exit", ["ls", "ls"], "max_steps", True, "not terminated: max_steps"),
+        ("exit", ["ls"], "context_full", True, "not terminated: context_full"),
+        ("exit", ["ls"], "operator_failed", False, "voided: operator_failed"),
+        ("exit", ["ls"], "sandbox_failed", False, "voided: sandbox_failed"),
+        ("exit", ["ls", "exit"], "checker_failed", True, "checker failed"),
+    ],
+)
+def test_whatever_is_not_kept_says_why(
+    expected: str, commands: list[str], outcome: str, verified: bool, reason: str
+) -> None:
+    verdict = judge(expected=expected, commands=commands, outcome=outcome, verified=verified)  # type: ignore[arg-type]
+    assert not verdict.kept
+    assert any(reason in given for given in verdict.reasons), verdict.reasons
+
+
+def test_a_blocked_scenario_is_kept_with_a_panic() -> None:
+    assert judge(expected="panic", commands=["ls", "panic no x"], outcome="panic", verified=True).kept
+
+
+def test_a_session_without_a_command_before_its_terminal_did_not_operate() -> None:
+    assert not judge(expected="exit", commands=["exit"], outcome="exit", verified=False).operated
+
+
+def test_a_prose_turn_means_that_the_session_did_not_operate() -> None:
+    assert not judge(expected="exit", commands=["ls", "I look", "exit"], outcome="exit", verified=True).operated
+
+
+def test_the_script_judges_lines_of_stdin() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pipeline.verdicts"],
+        input="ls\nexit\nLet me see\n", text=True, capture_output=True, check=True,
+        cwd=ROOT,
+    )  # fmt: skip
+    assert done.stdout == '{"command": 2, "terminal": 1, "turns": 3}\n'
+    assert [line.split()[0] for line in done.stderr.splitlines()] == ["command", "terminal", "prose"]

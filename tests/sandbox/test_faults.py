@@ -1,0 +1,472 @@
+"""Engines, containers, hosts and disks break: the attempt is void and named, a rerun finishes, reap leaves nothing."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from operators.episode import run_episode
+from sandbox import containers
+from sandbox.containers import IMAGE, api, identity
+from schema import Trajectory, read_json, read_trajectories, write_record
+from tests.helpers import ROOT, program
+from tests.helpers.hand_scenarios import BASE, hand
+from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, script, write_scenarios
+
+WAIT_SECONDS = 600.0
+SOLUTION: list[str] = BASE["reference_solution"]
+pytestmark = pytest.mark.docker
+only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can start an engine, mount, or steer the kernel")
+
+
+def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait for a condition; fail at the limit, or when the process that should bring it about has ended."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        assert process is None or process.poll() is None
+        time.sleep(0.05)
+
+
+def running(pid: int) -> bool:
+    """True while a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
+
+
+class OwnEngine:
+    """A dockerd of the tests' own, with everything that it has below one directory."""
+
+    def __init__(self, place: Path) -> None:
+        names = {"SOCKET": "s", "PID_FILE": "pid", "DATA_ROOT": "data", "EXEC_ROOT": "exec", "LOG": "log"}
+        self.place, self.environment = place, {key: str(place / value) for key, value in names.items()}
+        self.url = f"unix://{place}/s"
+
+    def start(self) -> None:
+        environment = {key: value for key, value in os.environ.items() if key != "DOCKER_HOST"} | self.environment
+        command = [str(ROOT / "runs" / "engine.sh"), "--bridge=none", "--iptables=false"]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=WAIT_SECONDS
+        )
+        assert done.returncode == 0, done.stderr
+
+    def stop(self, how: signal.Signals) -> None:
+        pid = int((self.place / "pid").read_text())
+        os.kill(pid, how)
+        wait_until(lambda: not running(pid))
+        self.kill("containerd.toml")  # one that outlives a killed dockerd, or its zombie, keeps the next from starting
+        (self.place / "exec/containerd/containerd.pid").unlink(missing_ok=True)
+
+    def kill(self, word: str) -> None:
+        """Kill the processes of this engine that have the word in their command line."""
+        for directory in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                line = (directory / "cmdline").read_bytes().decode(errors="replace")
+                if f"{self.place}/" in line and word in line:
+                    os.kill(int(directory.name), signal.SIGKILL)
+
+    def client(self) -> Any:
+        return docker.APIClient(base_url=self.url, timeout=WAIT_SECONDS)
+
+    def sandboxes(self) -> list[str]:
+        """Containers and volumes that are there."""
+        client = self.client()
+        volumes = client.volumes()["Volumes"] or []
+        return [one["Id"] for one in client.containers(all=True)] + [one["Name"] for one in volumes]
+
+    def clear(self) -> None:
+        """End what a killed engine left behind: its processes and its mounts."""
+        self.kill("")
+        mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for mount in sorted((one for one in mounts if one.startswith(f"{self.place}/")), reverse=True):
+            subprocess.run(["umount", "-l", mount], check=False)
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[OwnEngine]:
+    """One engine for this file, with the image in it; nothing of it is left afterwards."""
+    place = Path(tempfile.mkdtemp(prefix="sekft-", dir="/tmp"))
+    own = OwnEngine(place)
+    try:
+        own.start()
+        own.client().load_image(b"".join(api().get_image(IMAGE)))
+        yield own
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            own.stop(signal.SIGTERM)
+        own.clear()
+        shutil.rmtree(place)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_scenarios(tmp_path_factory.mktemp("faults") / "scenarios", made(3))
+
+
+def begun(scenarios: Path, out: Path, *flags: str, **environment: str) -> subprocess.Popen[str]:
+    """A rollout of the reference operator, under way."""
+    return subprocess.Popen(
+        command_line(scenarios, out, "--operator", "reference", *flags), cwd=ROOT, text=True,
+        env=clean_environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def reaped(**environment: str) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "dashdocker.py", "reap"],
+        env=clean_environment(**environment), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def written(out: Path) -> dict[str, int]:
+    """The records on disk, each whole, and when they were written."""
+    for path in out.glob("*-s?.json"):
+        read_json(path)
+    return {path.name: path.stat().st_mtime_ns for path in out.glob("*-s?.json")}
+
+
+def require_finished(
+    scenarios: Path, out: Path, kept: Sequence[Trajectory], rollouts: int, *flags: str, **environment: str
+) -> None:
+    """A rerun keeps what was good as it was, plays the rest, and ends with every record there once and kept."""
+    before = {trajectory.id: (out / f"{trajectory.id}.json").stat().st_mtime_ns for trajectory in kept}
+    for _ in range(2):  # a busy machine may void an attempt of its own
+        code, summary, message = script(scenarios, out, "--operator", "reference", *flags, **environment)
+        if code == 0:
+            break
+        errors = [one.error for one in read_trajectories(out, partial=True)]
+        assert (code, len(errors)) == (1, rollouts), (message, errors)
+        print(message, [error for error in errors if error])
+    assert code == 0, message
+    assert (summary["rollouts"], summary["kept"]) == (rollouts, rollouts)
+    assert summary["resumed"] >= len(before)
+    assert len(written(out)) == rollouts
+    assert all((out / f"{name}.json").stat().st_mtime_ns == when for name, when in before.items())
+    assert read_json(out / "manifest.json")["finished"]
+    assert not list(out.glob(".*"))
+
+
+# The engine
+
+
+@only_root
+def test_an_engine_restarted_under_16_rollouts_voids_them_and_a_rerun_finishes(
+    few: Path, own: OwnEngine, tmp_path: Path
+) -> None:
+    out, flags, here = tmp_path / "out", ["--samples", "7", "--workers", "16"], {"DOCKER_HOST": own.url}
+    process = begun(few, out, *flags, **here)
+    wait_until(lambda: written(out) and len(own.client().containers()) >= 8, process)
+    own.stop(signal.SIGTERM)
+    own.start()
+    stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 1, stderr
+    assert "Traceback" not in stderr
+    trajectories = read_trajectories(out, partial=True)
+    assert len({trajectory.id for trajectory in trajectories}) == 21
+    voided = [trajectory for trajectory in trajectories if trajectory.outcome == "sandbox_failed"]
+    kept = [trajectory for trajectory in trajectories if trajectory.kept]
+    assert voided
+    assert len(voided) + len(kept) == 21, [(one.id, one.outcome, one.reasons) for one in trajectories]
+    assert all(trajectory.error and not trajectory.verified for trajectory in voided)
+    assert json.loads(stdout)["voided"] == len(voided)
+    require_finished(few, out, kept, 21, *flags, **here)
+    reaped(**here)
+    assert own.sandboxes() == []
+
+
+HOLD = """
+import dashdocker, sys, threading
+def hold():
+    try:
+        with dashdocker.session([]) as shell:
+            shell.step("true")
+            print("on\\n", end="", flush=True)  # in one piece, beside other threads
+            shell.step("sleep 300", timeout_seconds=300)
+    except dashdocker.SandboxError as error:
+        print(f"SandboxError: {error}", flush=True)
+threads = [threading.Thread(target=hold) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+
+@only_root
+def test_an_engine_killed_under_running_steps_is_a_sandbox_error_and_reap_takes_what_it_left(own: OwnEngine) -> None:
+    environment = clean_environment(DOCKER_HOST=own.url)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert [process.stdout.readline() for _ in range(3)] == ["on\n"] * 3
+        own.stop(signal.SIGKILL)
+        said, _ = process.communicate(timeout=WAIT_SECONDS)
+    assert said.count("SandboxError: ") == 3
+    own.start()
+    reaped(DOCKER_HOST=own.url)
+    assert own.sandboxes() == []
+
+
+class Relay:
+    """A socket before the engine that passes everything on, but keeps the first answer to a request with `word`."""
+
+    def __init__(self, place: Path, word: bytes) -> None:
+        self.path, self.word = place / "relay", word
+        self.requests: list[str] = []
+        self.kept = False
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                ends = self.listener.accept()[0], socket.socket(socket.AF_UNIX)
+                ends[1].connect(str(engine_socket()))
+                mute = threading.Event()
+                for source, sink in (ends, ends[::-1]):
+                    threading.Thread(
+                        target=self._pass_on, args=(source, sink, mute, source is ends[0]), daemon=True
+                    ).start()
+
+    def _pass_on(self, source: socket.socket, sink: socket.socket, mute: threading.Event, asks: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if asks and b" HTTP/1.1" in data.split(b"\r\n")[0]:
+                    self.requests.append(data.split(b"\r\n")[0].decode())
+                    if self.word in data and not self.kept:
+                        self.kept = True
+                        mute.set()
+                if asks or not mute.is_set():
+                    sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+
+def engine_socket() -> Path:
+    return Path(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://"))
+
+
+def test_an_end_that_the_engine_never_tells_is_asked_for_again() -> None:
+    """Docker 20.10 wakes nobody who asks for a removal in the moment in which it ends."""
+    with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as place:
+        relay = Relay(Path(place), b"/wait?condition=removed")
+        code = "import dashdocker\nwith dashdocker.session([]) as shell:\n    print(shell.step('echo on').output)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env=clean_environment(DOCKER_HOST=f"unix://{relay.path}"),
+            capture_output=True, text=True, check=False, timeout=WAIT_SECONDS,
+        )  # fmt: skip
+        relay.listener.close()
+    assert (done.returncode, done.stdout.strip()) == (0, "on"), done.stderr
+    waits = [line.split("/")[3] for line in relay.requests if "/wait?condition=removed" in line]
+    assert relay.kept
+    assert len(waits) == 2, relay.requests
+    assert len(set(waits)) == 1
+    assert not [line for line in relay.requests if line.startswith("DELETE") and waits[0] in line], "removed by force"
+
+
+# The container
+
+
+def own_container() -> str:
+    """The one container of this process."""
+    (found,) = api().containers(filters={"label": f"sekft.run={containers.RUN}"})
+    return str(found["Id"])
+
+
+def remove_it() -> str:
+    api().remove_container(own_container(), force=True)
+    return "ls"
+
+
+def remove_it_at_the_end() -> str:
+    api().remove_container(own_container(), force=True)
+    return "exit"
+
+
+def kill_pid_1() -> str:
+    api().kill(own_container(), "SIGKILL")
+    return "ls"
+
+
+def let_memory_end_it() -> str:
+    """The kernel would take the largest process; told so, it takes PID 1, and the whole container with it."""
+    pid = api().inspect_container(own_container())["State"]["Pid"]
+    Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
+    return "head -c 60000000 /dev/zero >a; head -c 60000000 /dev/zero >/tmp/a; tail /dev/zero"
+
+
+@pytest.mark.parametrize(
+    "fault", [remove_it, remove_it_at_the_end, kill_pid_1, pytest.param(let_memory_end_it, marks=only_root)]
+)
+def test_a_container_that_dies_voids_the_attempt_and_another_one_succeeds(
+    fault: Callable[[], str], tmp_path: Path
+) -> None:
+    operator = Scripted("pwd", *SOLUTION, fault, "true", "exit")
+    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
+    assert (trajectory.outcome, trajectory.verified, trajectory.kept) == ("sandbox_failed", False, False)
+    assert trajectory.error
+    assert len(trajectory.steps) == 1 + len(SOLUTION), "the fault was shown to the operator"
+    again = run_episode(Scripted(*SOLUTION, "exit"), hand(), seed=0, max_steps=9, timeout_seconds=60)
+    assert again.kept
+    assert write_record(tmp_path, trajectory) == write_record(tmp_path, again)
+    assert not api().containers(all=True, filters={"label": f"sekft.run={containers.RUN}"})
+
+
+def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_them(few: Path, tmp_path: Path) -> None:
+    out, flags = tmp_path / "out", ["--samples", "3", "--workers", "4"]
+    process = begun(few, out, *flags)
+    wait_until(lambda: len(containers_of(process)) >= 4, process)
+    removed = containers_of(process)  # one for each worker, some of the pool and of the checker
+    for one in removed:
+        with contextlib.suppress(docker.errors.APIError):  # it ended by itself, or is being removed already
+            api().remove_container(one, force=True)
+    _, stderr = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 1, stderr
+    played = read_trajectories(out, partial=True)
+    kept = [trajectory for trajectory in played if trajectory.kept]
+    assert len(played) == 9
+    assert 1 <= len(played) - len(kept) <= len(removed)
+    assert {trajectory.outcome for trajectory in played if not trajectory.kept} == {"sandbox_failed"}
+    require_finished(few, out, kept, 9, *flags)
+    assert not sandboxes_of(process)
+
+
+def test_a_command_killed_for_memory_is_flagged_and_the_session_is_judged_as_any_other() -> None:
+    operator = Scripted("tail /dev/zero", *SOLUTION, "exit")
+    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
+    assert [step.oom for step in trajectory.steps] == [True] + [False] * len(SOLUTION)
+    assert (trajectory.outcome, trajectory.kept) == ("exit", True)
+
+
+# The host
+
+
+def sandboxes_of(process: subprocess.Popen[str]) -> list[str]:
+    found = api().containers(all=True, filters={"label": "sekft.run"})
+    found += api().volumes(filters={"label": "sekft.run"})["Volumes"] or []
+    return [one["Labels"]["sekft.run"] for one in found if one["Labels"]["sekft.pid"].split()[0] == str(process.pid)]
+
+
+def containers_of(process: subprocess.Popen[str]) -> list[str]:
+    found = api().containers(filters={"label": "sekft.run"})
+    return [one["Id"] for one in found if one["Labels"]["sekft.pid"].split()[0] == str(process.pid)]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_ended_loses_and_doubles_nothing(how: signal.Signals, few: Path, tmp_path: Path) -> None:
+    out, flags = tmp_path / "out", ["--samples", "2", "--workers", "4"]
+    process = begun(few, out, *flags)
+    wait_until(lambda: written(out) and sandboxes_of(process), process)
+    process.send_signal(how)
+    process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
+    kept = [trajectory for trajectory in read_trajectories(out, partial=True) if trajectory.kept]
+    assert len(kept) == len(written(out))
+    if how == signal.SIGKILL:
+        assert sandboxes_of(process)
+        reaped()
+    assert not sandboxes_of(process)
+    require_finished(few, out, kept, 6, *flags)
+
+
+@only_root
+def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_a_rerun_finish(few: Path, tmp_path: Path) -> None:
+    disk, flags = tmp_path / "disk", ["--samples", "3"]
+    disk.mkdir()
+    out = disk / "out"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "none", disk], check=True)
+    try:
+        process = begun(few, out, *flags)
+        stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
+        assert (process.returncode, stdout) == (1, ""), stderr
+        assert stderr.splitlines()[-1].endswith(".json: No space left on device; make room and rerun to go on")
+        assert "Traceback" not in stderr
+        assert not sandboxes_of(process)
+        kept = [trajectory for trajectory in read_trajectories(out, partial=True) if trajectory.kept]
+        assert 0 < len(kept) == len(written(out)) < 9
+        subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+        require_finished(few, out, kept, 9, *flags)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@only_root
+def test_a_full_disk_under_generate_costs_no_scenario(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [
+        sys.executable,
+        str(ROOT / "generate.py"),
+        "--author",
+        "template",
+        "--n",
+        "8",
+        "--out",
+        str(disk / "out"),
+    ]
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "none", disk], check=True)
+    try:
+        full = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+        assert (full.returncode, full.stdout) == (1, ""), full.stderr
+        assert full.stderr.splitlines()[-1].endswith(": No space left on device; make room and rerun to go on")
+        before = {path.name: path.read_bytes() for path in (disk / "out").glob("*-????.json")}
+        assert 0 < len(before) < 8
+        subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+        done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        after = {path.name: path.read_bytes() for path in (disk / "out").glob("*-????.json")}
+        assert len(after) == 8
+        assert before.items() <= after.items()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+STAGES: dict[str, tuple[list[str], int]] = {
+    "generate.py": (["--author", "template", "--n", "1", "--tasks", "copy_files", "--out", "out"], 0),
+    "authoring.gate": (["missing.json"], 2),
+    "rollout.py": (["--operator", "reference", "--scenarios", "missing", "--out", "out"], 2),
+    "eval.py": (["--base", str(ROOT / "base"), "--scenarios", "good", "--out", "file/out"], 2),
+    "dashdocker.py": (["self-check", "--only", "A01"], 0),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_reaps_what_the_dead_left_and_nothing_else(stage: str, tmp_path: Path) -> None:
+    write_record(tmp_path / "good", hand())
+    (tmp_path / "file").write_text("")
+    flags, code = STAGES[stage]
+    deadline = {"sekft.deadline": str(time.time() + 600)}
+    labels = {"dead": {**identity(), "sekft.pid": "4194304 1", **deadline}, "alive": {**identity(), **deadline}}
+    names = {which: api().create_volume(labels=label)["Name"] for which, label in labels.items()}
+    try:
+        done = subprocess.run(
+            [*program(stage), *flags],
+            cwd=tmp_path, env=clean_environment(PYTHONPATH=str(ROOT)), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        left = {one["Name"] for one in api().volumes()["Volumes"]}
+        assert (names["dead"] in left, names["alive"] in left) == (False, True)
+    finally:
+        for name in names.values():
+            containers.remove(name, "volume")

@@ -1,0 +1,161 @@
+"""What held-out scenarios share with what was read is found under fresh names, and the corpus shares no sentence."""
+
+import functools
+import json
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from authoring import templates
+from authoring.templates.providers import provider
+from authoring.templates.world import Names
+from contamination import found_in, needles, runs_of, was_read
+from pipeline import stage
+from schema import BadInputError, Message, Scenario, read_scenarios, write_json, write_record
+from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination
+from tests.helpers import ROOT, tiny
+from tiny_base import corpus
+
+
+def scenario(seed: str, task: str = "filter_rows") -> Scenario:
+    return templates.author(Combination(task, "subcommand", "motd", "subhelp", "easy"), seed=seed, id=f"s-{seed}")
+
+
+def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
+    asked = "Save the rows of cake/pasta.csv whose column 3 is less than 73 as badger.csv, sorted by the first column."
+    again = "Save the rows of fox.csv whose column 2 is less than 5 as maple/lime.csv, sorted by the first column."
+    runs = {"directives": needles(asked)}
+    assert len(needles(asked)) > 1
+    assert found_in(runs, [f"#1 {again}"]) == needles(asked)
+    assert len(found_in(runs, [again.replace("sorted", "ordered")])) == 2
+    assert found_in(runs, ["Sort the rows of fox.csv."]) == set()
+
+
+def test_a_short_text_counts_as_a_whole_and_bare_names_do_not() -> None:
+    assert needles("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
+    assert needles("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
+
+
+def test_a_provider_is_a_name_whatever_it_is_called() -> None:
+    read = "Every shift starts with a look at what desk-amber or amber_docket has."
+    assert needles(read) == needles(read.replace("desk-amber", "amber").replace("amber_docket", "pear"))
+    held = scenario("b")
+    called = {
+        "path": "/usr/local/bin/unheardof",
+        "source": held.provider.source.replace(held.provider.path.rpartition("/")[2], "unheardof"),
+    }
+    again = held.model_copy(update={"provider": held.provider.model_copy(update=called)})
+    assert runs_of(again)["providers"] == runs_of(held)["providers"] != set()
+
+
+def test_a_directive_with_quotes_is_none_of_the_providers_words() -> None:
+    asked = "Delete the rows of 'amber agate.csv' that it's said to have."
+    names = Names(random.Random(1))
+    made = provider("bulletin", "usage", [asked], names, names.rng)
+    held = scenario("a").model_copy(update={"provider": made, "directives": [asked]})
+    assert "'\"'\"'" in made.source
+    assert runs_of(held)["providers"] & needles(asked) == set()
+    assert all("rows" not in run for run in runs_of(held)["providers"])
+
+
+@pytest.mark.parametrize("by", ["corpus", "data"])
+@pytest.mark.parametrize("part", ["directives", "announcements", "providers", "commands"])
+def test_a_scenario_was_read_if_any_part_was_but_the_corpus_may_hold_its_commands(part: str, by: str) -> None:
+    held, other = runs_of(scenario("a")), runs_of(scenario("b", task="make_links"))
+    assert all(held.values())
+    assert was_read(held, {by: set(held[part])}) == ((part, by) != ("commands", "corpus"))
+    assert not was_read(other, {by: set(held[part])})
+
+
+def test_hardly_two_scenarios_announce_or_explain_alike() -> None:
+    """Of 400 scenarios of every kind, depth and channel most share nothing but directives with any other."""
+    ways = [
+        Combination("filter_rows", kind, channel, depth, "hard")
+        for kind, depths in PROVIDERS.items()
+        for depth in depths
+        for channel in ANNOUNCEMENTS
+    ]
+    combinations = (ways * 5)[:400]
+    made = [runs_of(templates.author(one, seed=str(at), id=f"s-{at}")) for at, one in enumerate(combinations)]
+    said = [runs["announcements"] | runs["providers"] for runs in made]
+    times = Counter(run for runs in said for run in runs)
+    alone = [runs for runs in said if all(times[run] == 1 for run in runs)]
+    assert len(alone) > 0.85 * len(said)
+
+
+def test_no_directive_announcement_or_provider_of_a_template_stands_in_the_corpus(tmp_path: Path) -> None:
+    for task in ("filter_rows", "make_links", "missing_source"):
+        for at in range(4):
+            combination = Combination(task, "subcommand", "mail", "subhelp", "medium")
+            write_record(tmp_path, templates.author(combination, seed=f"{task}{at}", id=f"{task}-{at}"))
+    done = subprocess.run(
+        [sys.executable, "contamination.py", "--holdout", str(tmp_path), "--documents", "500"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    parts = json.loads(done.stdout)["shared"]["corpus"]
+    assert parts["commands"]["shared"] > 0
+    for part in ("directives", "announcements", "providers"):
+        assert parts[part]["runs"] > 5
+        assert parts[part]["shared"] == 0, parts[part]
+
+
+def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from contamination import main
+
+    held = scenario("a")
+    row = tiny.trajectory()
+    row.messages.insert(2, Message(role="user", content=held.directives[0]))
+    write_record(tmp_path / "holdout", held)
+    write_record(tmp_path / "data", row)
+    out = tmp_path / "run" / "overlap.json"
+    holdout, base = tmp_path / "holdout", str(ROOT / "base")
+    count = functools.partial(
+        main, holdout=holdout, scenarios=None, base=base, documents=0, out=out, partial=False, redo=False
+    )
+    count(data=tmp_path / "data", unread=None)
+    figures = json.loads(capsys.readouterr().out)
+    assert json.loads(out.read_text()) == figures
+    found = figures["shared"]["data"]["directives"]
+    assert found["shared"] == found["runs"] == len(runs_of(held)["directives"])
+    write_record(tmp_path / "others", scenario("b", task="sum_column"))
+    with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
+        count(data=tmp_path / "data", scenarios=tmp_path / "others", unread=None)
+    unread = tmp_path / "unread"
+    with pytest.raises(BadInputError, match="something of each scenario was read before"):
+        count(data=tmp_path / "data", unread=unread)
+    assert not unread.exists()
+    other = scenario("b", task="sum_column")
+    write_record(holdout, other)
+    write_json(holdout / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
+    capsys.readouterr()
+    for _ in range(2):  # a rerun finds what it wrote
+        count(data=tmp_path / "data", unread=unread)
+        assert json.loads(capsys.readouterr().out)["left_out"] == [held.id]
+        assert [record.id for record in read_scenarios(unread)] == [other.id]
+        assert stage.split_kind(unread) == "archetype"
+    with pytest.raises(BadInputError, match="differs from the one begun there"):
+        count(data=None, unread=unread)
+    count(data=None, unread=None)
+
+
+def test_as_many_documents_are_read_as_the_base_has_read(tmp_path: Path) -> None:
+    write_record(tmp_path / "holdout", scenario("a"))
+    (tmp_path / "base").mkdir()
+    command = [sys.executable, str(ROOT / "contamination.py"), "--holdout", "holdout"]
+    sound = {"documents": 7, "flags": {"seed": 3}, "corpus_sha256": corpus.digest(3)}
+    missing = "recipe.json: documents, flags.seed, corpus_sha256: missing"
+    for recipe, code, words in (
+        (sound, 0, '"documents": 7'),
+        (sound, 0, '"documents_read_before": 0'),
+        ({**sound, "began_on": {"documents": 2, "began_on": {"documents": 3}}}, 0, '"documents_read_before": 5'),
+        ({"documents": 7}, 2, missing),
+        ([], 2, missing),
+        ({**sound, "corpus_sha256": corpus.digest(4)}, 2, "corpus_sha256: the base read another corpus"),
+    ):
+        (tmp_path / "base" / "recipe.json").write_text(json.dumps(recipe))
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, words in done.stdout + done.stderr) == (code, True), done

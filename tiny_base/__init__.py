@@ -1,0 +1,1 @@
+"""Make the tiny base model that the demo trains on."""

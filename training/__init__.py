@@ -1,0 +1,1 @@
+"""Turn trajectories into an adapter."""

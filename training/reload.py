@@ -1,0 +1,138 @@
+"""Reload a saved adapter in a fresh process and compare its logits with those at the end of its training.
+
+    python -m training.reload --base base --adapter ckpt-run1        # sft.py does this after every run
+
+Reads   the base, <adapter>/adapter_model.safetensors, probe.safetensors, sekft.json
+Writes  nothing
+Needs   torch, transformers, peft; bitsandbytes for an adapter that was trained in 4-bit
+
+Loads through the one loader with the dtype that the adapter was trained with. Says whether the file's keys are those of
+the adapter, whether every lora_B has learned anything, and how far the logits are from the recorded ones; exits 2 where
+something is wrong. Useful after an adapter was copied to another machine, or a library was updated.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from model.loading import load_model
+from pipeline import stage
+from schema import BadInputError, read_json
+
+PROBE = "probe.safetensors"
+PROBE_TOKENS, PROBE_POSITIONS = 512, 4
+# Of the largest logit. On one machine the difference is 0; elsewhere half precision rounds otherwise.
+TOLERANCE = {"float32": 1e-4, "float16": 2e-3, "bfloat16": 2e-2}
+SAME_MACHINE = 1e-4  # whatever the dtype: what other preparation of the base changes is more
+
+
+def main(*, base: str, adapter: Path, tolerance: float | None = None) -> int:
+    """Load, compare, report."""
+    if not (adapter / PROBE).exists():
+        raise BadInputError(f"{adapter}: no {PROBE}; name a directory that sft.py finished")
+    flags = read_json(adapter / "sekft.json")["flags"]
+    model, _ = load_model(base, adapter, dtype=flags["dtype"], load_4bit=flags["load_4bit"])
+    faults = key_faults(model, adapter) + dead_layers(model)
+    difference, allowed = compare(model, adapter, tolerance)
+    if not difference <= allowed:  # NaN too
+        faults.append(f"logits differ by {difference:.3g} from those at the end of training, {allowed:.2g} is allowed")
+    if faults:
+        raise BadInputError(
+            f"{adapter}: {'; '.join(faults)}; load it with the base, torch, transformers and peft it was trained with"
+        )
+    stage.report({"adapter": str(adapter), "base": base, "logits_differ_by": difference})
+    return stage.DONE
+
+
+def in_fresh_process(base: str, adapter: Path) -> float:
+    """Run this file on `adapter`: how far the logits are. Raises RuntimeError with what it said where it is wrong."""
+    flags = ["--base", base, "--adapter", str(adapter), "--tolerance", str(SAME_MACHINE)]
+    done = subprocess.run(
+        [sys.executable, "-m", "training.reload", *flags],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != stage.DONE:
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise RuntimeError(f"{adapter}: the saved adapter is not the trained one, reload said: {said}")
+    return float(json.loads(done.stdout)["logits_differ_by"])
+
+
+def write_probe(model: Any, rows: Sequence[Sequence[int]], out: Path) -> None:
+    """What the trained model says about the beginnings of two rows, for a later process to compare with."""
+    from safetensors.torch import save_file
+
+    tensors: dict[str, Any] = {}
+    for index, row in enumerate(rows[:2]):
+        tensors[f"token_ids_{index}"], tensors[f"logits_{index}"] = _logits(model, row[:PROBE_TOKENS])
+    save_file(tensors, out / PROBE)
+
+
+def _logits(model: Any, ids: Sequence[int]) -> tuple[Any, Any]:
+    """(token ids, fp32 logits at evenly spaced positions, the last one among them)."""
+    import torch
+
+    row = torch.tensor(ids)
+    positions = torch.linspace(0, len(ids) - 1, PROBE_POSITIONS).long()
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(row[None].to(model.device), use_cache=False).logits[0, positions.to(model.device)]
+    model.train(training)
+    return row, logits.float().cpu().contiguous()
+
+
+def compare(model: Any, adapter: Path, tolerance: float | None = None) -> tuple[float, float]:
+    """The largest difference between recorded and present logits, and how large it may be."""
+    from safetensors.torch import load_file
+
+    probe = load_file(adapter / PROBE)
+    differences, largest = [], 1.0
+    for name, ids in probe.items():
+        if name.startswith("token_ids"):
+            recorded = probe[name.replace("token_ids", "logits")]
+            _, present = _logits(model, ids.tolist())
+            differences.append(float((present - recorded).abs().max()))
+            largest = max(largest, float(recorded.abs().max()))
+    if tolerance is None:
+        tolerance = TOLERANCE[str(model.dtype).removeprefix("torch.")]
+    return max(differences), tolerance * largest
+
+
+def key_faults(model: Any, adapter: Path) -> list[str]:
+    """Keys that the file lacks or has beyond those of the adapter in the model, and values that differ."""
+    from peft import get_peft_model_state_dict
+    from safetensors.torch import load_file
+
+    saved, loaded = load_file(adapter / "adapter_model.safetensors"), get_peft_model_state_dict(model)
+    faults = [f"key {name} is missing" for name in sorted(set(loaded) - set(saved))]
+    faults += [f"key {name} is unexpected" for name in sorted(set(saved) - set(loaded))]
+    common = sorted(set(saved) & set(loaded))
+    faults += [f"{name} is not what was saved" for name in common if not saved[name].equal(loaded[name].cpu())]
+    return faults[:3]
+
+
+def dead_layers(model: Any) -> list[str]:
+    """Adapted layers whose lora_B is still zero: nothing reached them."""
+    zero = [name for name, weight in model.named_parameters() if "lora_B" in name and not weight.any()]
+    return [f"{len(zero)} lora_B are zero, {zero[0]} first"] if zero else []
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    parser.add_argument("--base", required=True, help="the base that the adapter was trained on")
+    parser.add_argument("--adapter", type=Path, required=True, help="adapter directory of sft.py")
+    parser.add_argument(
+        "--tolerance", type=float, default=None, help=f"share of the largest logit (default by dtype: {TOLERANCE})"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run(main, parser())
