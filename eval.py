@@ -25,7 +25,7 @@ from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
-from model.decoder import Decoder, compare
+from model.decoder import Decoder, compare_transcripts
 from model.loading import DTYPES, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
 from operators.episode import run_episode
@@ -125,7 +125,7 @@ def main(
                 )  # fmt: skip
                 episodes[subject] |= {episode.scenario_id: episode for episode in played.values()}
                 if both := pairs(earlier.get(subject, []), episodes[subject]):
-                    transcripts[subject] = compare(model, both)
+                    transcripts[subject] = compare_transcripts(model, both)
                     print(f"{subject}: transcripts against {against}: {transcripts[subject]}", file=sys.stderr)
     result = {
         "stage": "eval",

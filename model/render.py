@@ -138,7 +138,7 @@ class Renderer:
 
     @classmethod
     def for_adapter(cls, adapter: Path, tokenizer: Any) -> "Renderer":
-        """The renderer that `adapter` was trained with. Raises BadInputError where `tokenizer` is not that adapter's."""
+        """The renderer that `adapter` was trained with. Raises BadInputError where `tokenizer` does not fit."""
         path = adapter / "render.json"
         described = read_json(path)
         if described.get("wire") not in ("markers", "chat"):
@@ -189,7 +189,7 @@ class Renderer:
         return Encoded(ids, _mask(offsets, spans), offsets, text, spans)
 
     def context(self, messages: Sequence[Message]) -> list[int]:
-        """The ids that the operator reads before it writes: `messages`, ending in a user turn, and the assistant header."""
+        """The ids that the operator reads before a command: `messages` up to a user turn, then the assistant header."""
         groups, rest = _turns(messages)
         if not rest:
             raise ValueError("a context ends in a user turn")

@@ -70,7 +70,7 @@ class LocalOperator:
         new = messages[self.read :]
         self._append(self.renderer.environment_ids(new[1:]) if self.read else self.renderer.context(new), mask=0)
         self.read = len(messages)
-        turn = self.decoder.play(
+        turn = self.decoder.decode(
             Turn(
                 self.context,
                 ended=lambda ids: bool(self.renderer.decode_turn(ids)[1]),
