@@ -37,13 +37,12 @@ from typing import IO, Any, Literal
 
 from safetensors import SafetensorError
 
-import eval as evaluation
 from model.loading import DTYPES, HeldBase
+from operators.evaluation import EvalSettings, add_flags, evaluate
 from pipeline import stage
 from schema import BadInputError, Record
-from training import settings as training_settings
 from training.run import fit
-from training.settings import FitSettings
+from training.settings import FitSettings, add_training_flags
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ class Job:
 
 
 JOBS = {
-    "fit": Job(training_settings.add_flags, FitSettings.from_flags, fit),
-    "evaluate": Job(lambda _: evaluation.parser(), dict, lambda flags, held: evaluation.main(**flags)),
+    "fit": Job(add_training_flags, FitSettings, fit),
+    "evaluate": Job(add_flags, EvalSettings, evaluate),
 }
 OWN_FLAGS = ("--base", "--dtype", "--load-4bit")
 REQUEST_SECONDS = 5.0  # a caller must send its request within this time
@@ -168,7 +167,7 @@ class Server:
             threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
             while (job := self.jobs.get()) is not None:
                 self.work(held, *job)
-        stage.report({"base": self.base, "jobs": self.done, "seconds": round(time.time() - self.started, 1)})
+        stage.print_summary({"base": self.base, "jobs": self.done, "seconds": round(time.time() - self.started, 1)})
         return stage.DONE
 
     @contextlib.contextmanager
@@ -272,7 +271,9 @@ class Server:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 parser = job.add_flags(stage.command_line(f"Flags of {request.command}."))
-                stage.run(lambda **flags: job.run(job.settings(**flags), held), parser, [*own, *request.arguments])
+                stage.run_script(
+                    lambda **flags: job.run(job.settings(**flags), held), parser, [*own, *request.arguments]
+                )
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else stage.WORLD_FAILED
         except FAILURES:
@@ -307,4 +308,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -18,52 +18,21 @@ auto computes in fp32; on CPUs with matrix units (AMX) it multiplies in bf16.
 """
 
 import argparse
-from pathlib import Path
 
-from model.render import Wire
 from pipeline import stage
 from training.run import fit
-from training.settings import FitSettings, add_flags
+from training.settings import FitSettings, add_training_flags
 
 
-def main(
-    *,
-    data: Path,
-    scenarios: Path | None,
-    base: str,
-    out: Path | None,
-    holdout: Path | None,
-    render: Wire,
-    lora_r: int,
-    lora_alpha: int,
-    lora_targets: str,
-    lr: float | None,
-    epochs: int | None,
-    batch: int,
-    accum: int,
-    max_length_tokens: int,
-    load_4bit: bool,
-    dtype: str,
-    gradient_checkpointing: bool | None,
-    logdir: Path | None,
-    seed: int,
-    overfit: int | None,
-    include_not_kept: bool,
-    limit: int | None,
-    inspect_only: bool,
-    show_rows: int,
-    partial: bool,
-    redo: bool,
-    reload_after: bool | None,
-) -> int:
+def main(settings: FitSettings) -> int:
     """Train or inspect; returns the exit code."""
-    return fit(FitSettings.from_flags(**locals()))
+    return fit(settings)
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    return add_flags(stage.command_line(__doc__))
+    return add_training_flags(stage.command_line(__doc__))
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import average
-import eval as evaluation
 import report
 import sft
 from model.loading import load_model
-from schema import BadInputError, read_json, write_json, write_record
+from pipeline.holdout import refuse_overlap
+from schema import BadInputError, read_identity, read_json, write_json, write_record
 from tests.helpers import tiny
 from tests.helpers.training import exit_code
 from training import reload
@@ -94,10 +94,15 @@ def test_sessions_of_all_members_are_remembered(place: Path) -> None:
     about = read_json(out / "sekft.json")
     assert {row["trajectory_id"] for row in about["trained_on"]} == {f"{k}{n}-s0" for k in "tm" for n in range(4)}
     assert len(about["data_hash"]) == 2
+
+    def refuse(name: str) -> None:
+        seen = read_identity(out).trained_on
+        refuse_overlap(seen, place, [tiny.scenario(name)], trained="it was trained on", remedy="take others")
+
     for name in ("t0", "m0"):
-        with pytest.raises(BadInputError, match="was trained on this scenario"):
-            evaluation.refuse_contamination(out, place, [tiny.scenario(name)])
-    evaluation.refuse_contamination(out, place, [tiny.scenario("n0")])
+        with pytest.raises(BadInputError, match="was trained on 1 sessions whose scenario is held out"):
+            refuse(name)
+    refuse("n0")
 
 
 def test_means_can_be_averaged_again(place: Path) -> None:
@@ -106,8 +111,8 @@ def test_means_can_be_averaged_again(place: Path) -> None:
     three, two = weights(outer), weights(inner)
     assert all(three[name].equal((two[name] + part) / 2) for name, part in weights(place / "other").items())
     assert read_json(inner / "sekft.json")["flags"]["lr"] == [5e-3, 2e-3]
-    trained, log = report.trained({"adapter": str(outer)})
-    logs = [report.trained({"adapter": str(place / name)})[1] for name in ("fast", "slow", "other")]
+    trained, log = report.logged(outer)
+    logs = [report.logged(place / name)[1] for name in ("fast", "slow", "other")]
     assert trained == 8
     assert log[-1]["loss"] == pytest.approx(logs[0][-1]["loss"] / 4 + logs[1][-1]["loss"] / 4 + logs[2][-1]["loss"] / 2)
 

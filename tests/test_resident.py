@@ -21,7 +21,7 @@ from resident import REQUEST_SECONDS, Server
 from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
-from tests.helpers.training import settings_of
+from tests.helpers.training import fit_settings
 from training.run import fit
 
 # resident.py, with a line in its log for each base that the process loads.
@@ -34,7 +34,7 @@ def noted(*arguments, **options):
     return load(*arguments, **options)
 AutoModelForCausalLM.from_pretrained = noted
 import resident
-stage.run(resident.main, resident.parser())
+stage.run_script(resident.main, resident.parser())
 """
 STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'
 QUICK = ["--lr", "5e-3", "--epochs", "1", "--limit", "3"]
@@ -253,7 +253,7 @@ def fit_here(place: Path, out: Path, *flags: str, held: HeldBase | None = None) 
 
     torch.set_num_threads(1)
     data, base = place / "data", place / "base"
-    assert fit(settings_of("--base", base, "--data", data, "--out", out, *QUICK, *flags), held) == 0
+    assert fit(fit_settings("--base", base, "--data", data, "--out", out, *QUICK, *flags), held) == 0
 
 
 def test_fit_leaves_no_hook_on_the_held_base(place: Path, tmp_path: Path) -> None:

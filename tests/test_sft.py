@@ -17,11 +17,11 @@ import pytest
 import sft
 from model import hardware
 from model.render import Renderer
-from schema import write_json, write_record
+from schema import read_scenarios, write_json, write_record
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base
 from tests.helpers.tiny import scenario, tokenizer, trajectory
-from tests.helpers.training import exit_code, settings_of
+from tests.helpers.training import exit_code, fit_settings
 from training import inspection, loop
 from training import run as run_of
 from training.dataset import IGNORED, build
@@ -353,7 +353,7 @@ def test_adapter_size_on_mistral_7b(targets: list[str], parameters: int) -> None
     with torch.device("meta"):
         bare = MistralForCausalLM(MistralConfig())
     bare.requires_grad_(False)
-    adapted = loop.add_lora(bare, settings_of(*targets))
+    adapted = loop.add_lora(bare, fit_settings(*targets))
     assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == parameters
 
 
@@ -448,9 +448,9 @@ def test_training_can_be_limited_to_scenarios(
 @pytest.mark.parametrize(
     ("by", "other", "message"),
     [
-        ("scenario", scenario("t7"), "scenario of 1 trajectories is held out, t7-s0 first"),
-        ("archetype", scenario("t7", task="sort_by_kind"), "scenario of 1 trajectories is held out"),
-        ("archetype", scenario("fresh"), "archetype of 11 trajectories is held out"),
+        ("scenario", scenario("t7"), "1 sessions whose scenario is held out here, t7-s0 first"),
+        ("archetype", scenario("t7", task="sort_by_kind"), "1 sessions whose scenario is held out"),
+        ("archetype", scenario("fresh"), "11 sessions whose archetype is held out"),
     ],
 )
 def test_training_on_held_out_data_is_refused(
@@ -466,11 +466,11 @@ def test_training_on_held_out_data_is_refused(
 
 
 def test_renamed_scenario_is_held_out_too(data: Path, tmp_path: Path) -> None:
-    from training.dataset import overlap
+    from pipeline.holdout import overlap, session_of
 
     write_record(tmp_path, scenario("t7").model_copy(update={"id": "renamed"}))
-    kept = [trajectory("t7-s0"), trajectory("t8-s0")]
-    assert overlap(kept, tmp_path) == {"scenario": ["t7-s0"], "archetype": []}
+    kept = [session_of(trajectory("t7-s0")), session_of(trajectory("t8-s0"))]
+    assert overlap(kept, tmp_path, read_scenarios(tmp_path)) == {"scenario": ["t7-s0"], "archetype": []}
 
 
 def test_long_and_untrained_rows_are_left_out_and_named() -> None:

@@ -1,6 +1,6 @@
 """Turn trajectories into training examples and account for every row.
 
-    from training.dataset import build, refuse_overlap
+    from training.dataset import build
 
     dataset = build(trajectories, renderer, max_length_tokens=4096)
 
@@ -9,14 +9,12 @@ local operator sampled are trained on unchanged where they fit this tokenizer an
 """
 
 import math
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from model.render import Encoded, Renderer
-from schema import BadInputError, Message, Trajectory, canonical, read_json, read_scenarios, sha256
+from schema import Trajectory, canonical, sha256
 
 IGNORED = -100  # the label that torch's cross entropy leaves out
 LEFT_OUT = ("not_kept", "beyond_limit", "malformed", "over_length", "no_labels")
@@ -129,14 +127,9 @@ def _example(trajectory: Trajectory, renderer: Renderer) -> Example:
         ids = trajectory.token_ids or []
         common = min(len(ids), len(encoded.token_ids))
         said = [renderer.decode_turn(turn)[0] for turn in recorded]
-        if encoded.token_ids[:common] == ids[:common] and said == commands_of(trajectory.messages):
+        if encoded.token_ids[:common] == ids[:common] and said == trajectory.commands:
             return Example(trajectory, encoded, recorded=True)
     return Example(trajectory, renderer.encode(trajectory.messages), recorded=False)
-
-
-def commands_of(messages: Iterable[Message]) -> list[str]:
-    """The operator's commands, one per turn."""
-    return [message.content for message in messages if message.role == "assistant"]
 
 
 def _recorded(trajectory: Trajectory) -> list[list[int]] | None:
@@ -151,35 +144,7 @@ def _recorded(trajectory: Trajectory) -> list[list[int]] | None:
         if on:
             turns[-1].append(id_)
         before = on
-    return turns if len(turns) == len(commands_of(trajectory.messages)) else None
-
-
-def overlap(trajectories: Sequence[Trajectory], holdout: Path, *, partial: bool = False) -> dict[str, list[str]]:
-    """Ids of trajectories that share a scenario (id or content hash) or a held-out archetype with `holdout`.
-
-    Archetypes are compared where the manifest of `holdout` says that it was split by archetype. A directory that does
-    not say how it was split is compared by scenario only, with a note on stderr.
-    """
-    scenarios = read_scenarios(holdout, partial=partial)
-    manifest = holdout / "manifest.json"
-    by = read_json(manifest).get("flags", {}).get("by") if manifest.exists() else None
-    if by not in ("archetype", "scenario"):
-        print(f"{holdout}: does not say how it was split; comparing scenarios, not archetypes", file=sys.stderr)
-    ids, hashes = {row.id for row in scenarios}, {row.content_hash for row in scenarios}
-    tasks = {row.task for row in scenarios} if by == "archetype" else set()
-    return {
-        "scenario": [row.id for row in trajectories if row.scenario_id in ids or row.scenario_hash in hashes],
-        "archetype": [row.id for row in trajectories if row.axes["task"] in tasks],
-    }
-
-
-def refuse_overlap(trajectories: Sequence[Trajectory], holdout: Path, *, partial: bool = False) -> None:
-    """Raise BadInputError where a trajectory overlaps with `holdout`."""
-    for kind, ids in overlap(trajectories, holdout, partial=partial).items():
-        if ids:
-            raise BadInputError(
-                f"{holdout}: {kind} of {len(ids)} trajectories is held out, {ids[0]} first; train on the other side"
-            )
+    return turns if len(turns) == len(trajectory.commands) else None
 
 
 def steps_of(rows: int, batch: int, accum: int, epochs: int) -> int:

@@ -24,7 +24,7 @@ from model.render import Renderer
 from pipeline import stage
 from pipeline.verdicts import is_terminal
 from schema import BadInputError, Message, read_json
-from training.dataset import Dataset, Example, commands_of, steps_of
+from training.dataset import Dataset, Example, steps_of
 from training.settings import FitSettings
 
 TRAINED_SHARE = (0.01, 0.95)  # outside this range a mask is broken, for any data
@@ -67,7 +67,7 @@ def print_inspection(
     for finding in findings:
         print(finding.line(), file=sys.stderr)
     lengths, trained = dataset.sizes()
-    stage.report(
+    stage.print_summary(
         {
             **dataset.counts(),
             **statistics_of(dataset, renderer),
@@ -154,7 +154,7 @@ def _trained_positions(example: Example) -> list[list[int]]:
 
 def _spans_differ(example: Example, renderer: Renderer) -> str:
     encoded = example.encoded
-    turns = [command + renderer.end_text for command in commands_of(example.trajectory.messages)]
+    turns = [command + renderer.end_text for command in example.trajectory.commands]
     texts = [encoded.text[start:end] for start, end in encoded.spans]
     if len(texts) != len(turns):
         return f"{len(texts)} trained spans for {len(turns)} operator turns"
@@ -230,7 +230,7 @@ def _bos_is_wrong(example: Example, renderer: Renderer) -> str:
 
 
 def _decode_differs(example: Example, renderer: Renderer) -> str:
-    groups, commands = _trained_positions(example), commands_of(example.trajectory.messages)
+    groups, commands = _trained_positions(example), example.trajectory.commands
     for turn, (group, command) in enumerate(zip(groups, commands, strict=False)):
         ids = [example.encoded.token_ids[position] for position in group]
         found, ended = renderer.decode_turn(ids)
@@ -251,12 +251,12 @@ def _forges(example: Example, renderer: Renderer) -> str:
 
 
 def _has_empty_turn(example: Example, renderer: Renderer) -> str:
-    commands = commands_of(example.trajectory.messages)
+    commands = example.trajectory.commands
     return next((f"turn {turn} is {command!r}" for turn, command in enumerate(commands) if not command.strip()), "")
 
 
 def _has_no_terminal(example: Example, renderer: Renderer) -> str:
-    last = commands_of(example.trajectory.messages)[-1]
+    last = example.trajectory.commands[-1]
     return "" if is_terminal(last) else f"{_quoted(last)} ends the session and is no terminal"
 
 
@@ -382,7 +382,7 @@ def statistics_of(dataset: Dataset, renderer: Renderer) -> dict[str, Any]:
             "labelled_share": _quantiles(shares),
         },
         "archetypes": dict(sorted(Counter(example.trajectory.axes["task"] for example in examples).items())),
-        "same_commands": len(examples) - len({tuple(commands_of(example.trajectory.messages)) for example in examples}),
+        "same_commands": len(examples) - len({tuple(example.trajectory.commands) for example in examples}),
         "recorded_as_text": sum(a.encoded.token_ids == ids for a, ids in zip(recorded, texts, strict=True)),
     }
 

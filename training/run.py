@@ -10,6 +10,7 @@ This is sft.py without its command line. A resident process passes the base that
 
 import gc
 import hashlib
+import os
 import shutil
 import sys
 import time
@@ -22,9 +23,22 @@ from model import hardware, loading
 from model.loading import HeldBase, check_model, fetch, load_model, model_hash
 from model.render import Renderer
 from pipeline import stage
-from schema import BadInputError, Trajectory, read_json, read_trajectories, write_json
+from pipeline.holdout import overlap, refuse_overlap, session_of
+from schema import (
+    AdapterIdentity,
+    BadInputError,
+    Manifest,
+    TrainedSession,
+    Trajectory,
+    read_json,
+    read_manifest,
+    read_scenarios,
+    read_trajectories,
+    write_identity,
+    write_json,
+)
 from training import reload
-from training.dataset import Dataset, build, overlap, refuse_overlap, steps_of
+from training.dataset import Dataset, build, steps_of
 from training.inspection import print_inspection
 from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
 from training.settings import FitSettings, TrainingSettings
@@ -35,6 +49,7 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
 
     Raises BadInputError for data, a base or settings that cannot be used.
     """
+    refuse_several_processes()
     trajectories = read_trajectories(settings.data, partial=settings.partial, scenarios=settings.scenarios)
     settings = settings.within_context()
     if settings.inspect_only:
@@ -42,12 +57,11 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     if settings.out is None:
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
     out, base = settings.out, settings.base
-    before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not settings.redo else {}
-    settings = check(settings, trajectories, finished=bool(before.get("finished")))
-    flags = flags_of(settings)
-    manifest = stage.begin(out, stage="sft", flags=flags, inputs=[settings.data], redo=settings.redo)
-    if before.get("finished") and before["flags"] == manifest["flags"]:
-        return print_finished(out, base, before)
+    before = None if settings.redo else read_manifest(out)
+    settings = check_run(settings, trajectories, finished=before is not None and before.finished)
+    manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
+    if manifest.finished:
+        return print_finished(out, base, manifest)
     before_files = files_of(base, held)
     renderer = Renderer.for_base(load_tokenizer(base), settings.render)
     dataset = dataset_of(settings, trajectories, renderer)
@@ -57,16 +71,25 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
             f"{settings.data}: --overfit {len(dataset.examples)}: loss {losses[-1]:.3f} after {len(losses)} steps, "
             f"wanted under {OVERFIT_LOSS}; raise --lr or --lora-r, and look at --inspect --show 1 if that does not help"
         )
-    if model_hash(base) != flags["base_hash"] or files_of(base, held) != before_files:
+    if model_hash(base) != manifest.flags["base_hash"] or files_of(base, held) != before_files:
         raise RuntimeError(f"{base}: its files changed during the training")
-    write_identity(out, base, dataset, renderer, manifest)
+    write_json(out / "render.json", renderer.describe())
+    write_identity(out, identity_of(base, dataset, manifest))
     if settings.reload_after or (settings.reload_after is None and held is None):
         free_memory()
         figures["logits_differ_by"] = reload.in_fresh_process(base, out)
     counts = {**dataset.counts(), **figures, "loss_first": losses[0], "loss_last": losses[-1]}
     stage.finish(out, manifest, ids=[example.id for example in dataset.examples], counts=counts)
-    stage.report({"out": str(out), "base": base, **counts})
+    stage.print_summary({"out": str(out), "base": base, **counts})
     return stage.DONE
+
+
+def refuse_several_processes() -> None:
+    """Raise BadInputError where a launcher started several processes."""
+    if (processes := os.environ.get("WORLD_SIZE", "1")) != "1":
+        raise BadInputError(
+            f"WORLD_SIZE is {processes}: sft.py is one process on one device; start it with plain python"
+        )
 
 
 def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory]) -> int:
@@ -77,12 +100,13 @@ def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory]) -> i
     settings = settings.with_rate()
     held_out = None
     if settings.holdout:
-        held_out = overlap(trained_rows(dataset), settings.holdout, partial=settings.partial)
+        scenarios = read_scenarios(settings.holdout, partial=settings.partial)
+        held_out = overlap(sessions_of(dataset), settings.holdout, scenarios)
     print_left_out(dataset)
     return print_inspection(dataset, renderer, settings, held_out)
 
 
-def check(settings: FitSettings, trajectories: Sequence[Trajectory], *, finished: bool) -> FitSettings:
+def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, finished: bool) -> FitSettings:
     """Check machine, base, held-out data and targets before any weight is read; returns settings with their rate.
 
     The machine and the targets of a `finished` run were checked before.
@@ -93,8 +117,10 @@ def check(settings: FitSettings, trajectories: Sequence[Trajectory], *, finished
     fetch(base)
     settings = settings.with_rate()
     if settings.holdout:
-        wanted = [row for row in trajectories[: settings.limit] if row.kept or settings.include_not_kept]
-        refuse_overlap(wanted, settings.holdout, partial=settings.partial)
+        rows = trajectories[: settings.limit]
+        sessions = [session_of(row) for row in rows if row.kept or settings.include_not_kept]
+        scenarios = read_scenarios(settings.holdout, partial=settings.partial)
+        refuse_overlap(sessions, settings.holdout, scenarios, trained="--data holds", remedy="train on the other side")
     if not finished:
         hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
     return settings
@@ -145,9 +171,9 @@ def print_left_out(dataset: Dataset) -> None:
     print(f"training on {len(dataset.examples)} of {dataset.read} rows", file=sys.stderr)
 
 
-def trained_rows(dataset: Dataset) -> list[Trajectory]:
-    """The trajectories that a run trains on."""
-    return [example.trajectory for example in dataset.examples]
+def sessions_of(dataset: Dataset) -> list[TrainedSession]:
+    """The sessions that a run trains on."""
+    return [session_of(example.trajectory) for example in dataset.examples]
 
 
 def check_tokenizer(base: str) -> None:
@@ -189,7 +215,7 @@ def train(
     total = steps_of(len(rows), settings.batch, settings.accum, settings.epochs)
     with fastest_products(model, settings):
         compact = head_is_plain(model, rows[0])
-        with stage.progress(total, "train") as progress:
+        with stage.Progress(total, "train") as progress:
             trainer, log = make_trainer(
                 model, rows, out, settings, data_hash=dataset.hash(), progress=progress, compact=compact,
                 logdir=settings.logdir,
@@ -297,33 +323,20 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def write_identity(out: Path, base: str, dataset: Dataset, renderer: Renderer, manifest: dict[str, Any]) -> None:
-    """Write render.json and sekft.json: how to talk to the adapter, its base and what it was trained on."""
-    write_json(out / "render.json", renderer.describe())
-    write_json(
-        out / "sekft.json",
-        {
-            "base": base,
-            "base_hash": manifest["flags"]["base_hash"],
-            "flags": manifest["flags"],
-            "git_commit": manifest["git_commit"],
-            "data_hash": dataset.hash(),
-            "trained_on": [
-                {
-                    "scenario_id": row.scenario_id,
-                    "content_hash": row.scenario_hash,
-                    "archetype": row.axes["task"],
-                    "trajectory_id": row.id,
-                }
-                for row in trained_rows(dataset)
-            ],
-        },
+def identity_of(base: str, dataset: Dataset, manifest: Manifest) -> AdapterIdentity:
+    """The identity of the trained adapter: its base and what it was trained on."""
+    return AdapterIdentity(
+        base=base,
+        base_hash=manifest.flags["base_hash"],
+        flags=manifest.flags,
+        git_commit=manifest.git_commit,
+        data_hash=dataset.hash(),
+        trained_on=sessions_of(dataset),
     )
 
 
-def print_finished(out: Path, base: str, manifest: dict[str, Any]) -> int:
-    """Restore the manifest of a finished run, and print its summary again."""
-    write_json(out / "manifest.json", manifest)
+def print_finished(out: Path, base: str, manifest: Manifest) -> int:
+    """Print the summary of a finished run again; returns the exit code."""
     print(f"{out}: finished before, nothing to do", file=sys.stderr)
-    stage.report({"out": str(out), "base": base, **manifest["counts"]})
+    stage.print_summary({"out": str(out), "base": base, **manifest.counts})
     return stage.DONE

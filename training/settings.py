@@ -1,17 +1,16 @@
 """The settings of a training run, and the flags that set them.
 
-    from training.settings import FitSettings, add_flags
+    from training.settings import FitSettings, add_training_flags
 
-    settings = FitSettings.from_flags(**vars(add_flags(stage.command_line(__doc__)).parse_args()))
+    settings = FitSettings(**vars(add_training_flags(stage.command_line(__doc__)).parse_args()))
 
 sft.py and `resident.py fit` have these flags.
 """
 
 import argparse
 import dataclasses
-import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,9 +34,9 @@ class TrainingSettings:
     lora_alpha: int = 32
     lora_targets: str = "all-linear"
     lr: float | None = None  # None: by the width of the base
-    epochs: int = EPOCHS
+    epochs: int = EPOCHS  # None, as from a flag that was left out, becomes EPOCHS or OVERFIT_EPOCHS
     batch: int = 1
-    accum: int = 8
+    accum: int = 8  # 1 for an overfit
     load_4bit: bool = False
     dtype: str = "auto"
     gradient_checkpointing: bool | None = None  # None: on for CUDA
@@ -46,6 +45,12 @@ class TrainingSettings:
     max_length_tokens: int = 4096
     limit: int | None = None
     include_not_kept: bool = False
+
+    def __post_init__(self) -> None:
+        if self.epochs is None:
+            object.__setattr__(self, "epochs", OVERFIT_EPOCHS if self.overfit else EPOCHS)
+        if self.overfit:
+            object.__setattr__(self, "accum", 1)
 
     def workload(self, lengths: Sequence[int], trained: Sequence[int]) -> Workload:
         """The run's costs on the device here, for rows with so many tokens and trained positions."""
@@ -72,7 +77,10 @@ class TrainingSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FitSettings(TrainingSettings):
-    """All flags of sft.py: those of the training, and which data, base and directories to use."""
+    """All flags of sft.py: those of the training, and which data, base and directories to use.
+
+    Raises BadInputError for a number out of range.
+    """
 
     data: Path
     base: str
@@ -86,15 +94,16 @@ class FitSettings(TrainingSettings):
     redo: bool = False
     reload_after: bool | None = None  # None: yes, except where the base is held in memory
 
-    @classmethod
-    def from_flags(cls, **flags: Any) -> "FitSettings":
-        """The settings that the flags of sft.py give. Raises BadInputError for values out of range."""
-        check_flags(flags)
-        if flags["epochs"] is None:
-            flags["epochs"] = OVERFIT_EPOCHS if flags["overfit"] else EPOCHS
-        if flags["overfit"]:
-            flags["accum"] = 1
-        return cls(**flags)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in AT_LEAST_ONE:
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadInputError(f"--{name.replace('_', '-')} is {value}; it must be at least 1")
+        if self.show_rows < 0:
+            raise BadInputError(f"--show is {self.show_rows}; it must be at least 0")
+        if self.lr is not None and not 0 < self.lr < 1:
+            raise BadInputError(f"--lr is {self.lr}; it must lie between 0 and 1, or be left out")
 
     def within_context(self) -> "FitSettings":
         """These settings with the context of the base as the longest row, where that is shorter."""
@@ -114,22 +123,7 @@ class FitSettings(TrainingSettings):
         return dataclasses.replace(self, lr=rate)
 
 
-def check_flags(flags: Mapping[str, Any]) -> None:
-    """Raise BadInputError for numbers out of range, and for more than one process."""
-    if (processes := os.environ.get("WORLD_SIZE", "1")) != "1":
-        raise BadInputError(
-            f"WORLD_SIZE is {processes}: sft.py is one process on one device; start it with plain python"
-        )
-    for name in AT_LEAST_ONE:
-        if flags[name] is not None and flags[name] < 1:
-            raise BadInputError(f"--{name.replace('_', '-')} is {flags[name]}; it must be at least 1")
-    if flags["show_rows"] < 0:
-        raise BadInputError(f"--show is {flags['show_rows']}; it must be at least 0")
-    if flags["lr"] is not None and not 0 < flags["lr"] < 1:
-        raise BadInputError(f"--lr is {flags['lr']}; it must lie between 0 and 1, or be left out")
-
-
-def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Give a parser the flags of a training run; returns it."""
     add = parser.add_argument
     add("--data", type=Path, required=True, help="directory of trajectories (rollout.py --out)")

@@ -10,10 +10,10 @@ from pipeline import stage
 from training.settings import FitSettings
 
 
-def settings_of(*flags: object, **changes: Any) -> FitSettings:
+def fit_settings(*flags: object, **changes: Any) -> FitSettings:
     """The settings that sft.py's flags give; --data and --base are there already."""
     given = vars(sft.parser().parse_args(["--data", "x", "--base", "y", *map(str, flags)]))
-    return FitSettings.from_flags(**{**given, **changes})
+    return FitSettings(**{**given, **changes})
 
 
 def exit_code(script: ModuleType, *flags: object) -> int:
@@ -22,6 +22,6 @@ def exit_code(script: ModuleType, *flags: object) -> int:
 
     torch.set_num_threads(1)
     with pytest.raises(SystemExit) as caught:
-        stage.run(script.main, script.parser(), list(map(str, flags)))
+        stage.run_script(script.main, script.parser(), list(map(str, flags)))
     assert isinstance(caught.value.code, int)
     return caught.value.code

@@ -19,7 +19,7 @@ from model.loading import load_model
 from pipeline import stage
 from schema import BadInputError, read_json, write_json, write_record
 from tests.helpers import tiny
-from tests.helpers.training import settings_of
+from tests.helpers.training import fit_settings
 from training import loop, run
 from training.settings import TrainingSettings
 
@@ -123,7 +123,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[GPU | None], None]:
 
 def fit(base: Path, place: Path, *flags: str) -> int:
     write_record(place / "data", tiny.trajectory("t-s0"))
-    return run.fit(settings_of("--data", place / "data", "--base", base, "--no-reload", *flags))
+    return run.fit(fit_settings("--data", place / "data", "--base", base, "--no-reload", *flags))
 
 
 REFUSED = {
@@ -250,7 +250,7 @@ def mistral(tmp_path_factory: pytest.TempPathFactory) -> Shape:
 
 def work(lengths: list[int], trained: list[int], *, half: bool = True, **changes: Any) -> Workload:
     """The workload of sft.py's defaults with checkpointing."""
-    found = settings_of(gradient_checkpointing=True, epochs=3, **changes).workload(lengths, trained)
+    found = fit_settings(gradient_checkpointing=True, epochs=3, **changes).workload(lengths, trained)
     return dataclasses.replace(found, half=half)
 
 

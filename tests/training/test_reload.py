@@ -21,7 +21,7 @@ from pipeline import stage
 from schema import BadInputError, read_json, read_trajectories, write_json, write_record
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
-from tests.helpers.training import exit_code, settings_of
+from tests.helpers.training import exit_code, fit_settings
 from training import reload, run
 
 Weights = dict[str, Any]
@@ -225,7 +225,7 @@ def test_write_to_the_base_during_training_is_noticed(
         return done
 
     monkeypatch.setattr(run, "train", and_write)
-    settings = settings_of("--data", place / "data", "--base", base, "--out", tmp_path / "out", "--epochs", 1)
+    settings = fit_settings("--data", place / "data", "--base", base, "--out", tmp_path / "out", "--epochs", 1)
     with pytest.raises(RuntimeError, match="its files changed"):
         run.fit(settings)
 
