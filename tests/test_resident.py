@@ -34,6 +34,7 @@ def noted(*arguments, **options):
     return load(*arguments, **options)
 AutoModelForCausalLM.from_pretrained = noted
 import resident
+from pipeline import stage
 stage.run_script(resident.main, resident.parser())
 """
 STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'

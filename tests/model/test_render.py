@@ -1,4 +1,4 @@
-"""Loss on the operator's turns alone, and the same ids in training and generation, over tokenizers and wires."""
+"""The loss falls on operator turns only; training and generation have the same ids, over tokenizers and renders."""
 
 import functools
 import json
