@@ -64,6 +64,7 @@ for name in "$@"; do
     scenarios=$here/split/holdout
   fi
   # A flag that is given twice counts as it was given last.
+  # shellcheck disable=SC2086 # the changed flags are several words
   step python sft.py --data "$data" --scenarios "$scenarios" --base "$base" \
     --holdout "$PROOF/archetypes/holdout" --out "$adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 \
     --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 ${changed[$name]}
