@@ -35,7 +35,8 @@ from pipeline.rates import Subject, brief, summarise
 from pipeline.verdicts import clean_up as tidy
 from report import print_table
 from rollout import Job, finished, play_all
-from sandbox.containers import preflight, reap
+from sandbox.containers import reap, require_image
+from sandbox.pool import Pool
 from schema import BadInputError, Scenario, Trajectory, read_json, read_scenarios, read_trajectories, write_json
 
 MARKERS: Wire = "markers"
@@ -73,7 +74,7 @@ def main(
     records = read_scenarios(scenarios, partial=partial)
     refuse_contamination(adapter, scenarios, records)
     chosen = draw(records, n, seed)
-    image = preflight()
+    image = require_image()
     reap()
     subjects: list[Subject] = ["adapter"] if adapter is not None else ["base"]
     if clean_up:
@@ -148,9 +149,9 @@ def main(
     return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
 
 
-def play(make: Callable[[], LocalOperator], limits: dict[str, Any], job: Job) -> Trajectory:
+def play(make: Callable[[], LocalOperator], limits: dict[str, Any], job: Job, pool: Pool) -> Trajectory:
     """One episode of a fresh local operator."""
-    return run_episode(make(), job[0], sample=job[1], **limits)
+    return run_episode(make(), job[0], sample=job[1], pool=pool, **limits)
 
 
 def pairs(

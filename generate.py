@@ -47,7 +47,7 @@ from authoring.teacher import (
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from pipeline import stage
-from sandbox.containers import SandboxError, preflight, reap, remove_all
+from sandbox.containers import SandboxError, reap, remove_all, require_image
 from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
 from taxonomy import ARCHETYPES, AXES, Combination, balance
 
@@ -90,7 +90,7 @@ def main(
     chosen = choose_author(author)
     names = check_flags(n=n, workers=workers, repairs=repairs, timeout_seconds=timeout_seconds, tasks=tasks)
     model = model_name() if chosen == "teacher" else None
-    image_digest = preflight()
+    image_digest = require_image()
     flags = {
         "n": n, "author": chosen, "model": model, "seed": seed, "workers": workers, "tasks": names,
         "repairs": repairs if chosen == "teacher" else 0, "timeout_seconds": timeout_seconds,

@@ -32,8 +32,8 @@ from operators.local import LocalOperator
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from pipeline import stage
-from sandbox.containers import preflight, reap, remove_all
-from sandbox.session import Pool
+from sandbox.containers import reap, remove_all, require_image
+from sandbox.pool import Pool
 from schema import VOIDED, BadInputError, Scenario, Trajectory, read_record, read_scenarios, write_record
 
 FAILURES_IN_A_ROW = 3
@@ -83,7 +83,7 @@ def main(
         raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
     settings = {"temperature": temperature, "max_new_tokens": max_new_tokens, "retries": retries}
     endpoint = EndpointOperator.from_environment(**settings) if operator == "endpoint" else None
-    image = preflight()
+    image = require_image()
     reap()
     records = read_scenarios(scenarios, partial=partial)[:limit]
     flags = {
@@ -113,7 +113,7 @@ def main(
         cancelled = threading.Event()
         make = factory(operator, endpoint, base, adapter, render, settings, dtype, load_4bit, cancelled)
 
-        def play(job: Job) -> Trajectory:
+        def play(job: Job, pool: Pool) -> Trajectory:
             return run_episode(
                 make(),
                 job[0],
@@ -122,6 +122,7 @@ def main(
                 max_steps=max_steps,
                 timeout_seconds=timeout_seconds,
                 cancelled=cancelled,
+                pool=pool,
             )
 
         done |= play_all(play, todo, out, workers, cancelled)
@@ -190,7 +191,7 @@ def factory(
 
 
 def play_all(
-    play: Callable[[Job], Trajectory],
+    play: Callable[[Job, Pool], Trajectory],
     todo: Sequence[Job],
     out: Path,
     workers: int,
@@ -213,7 +214,7 @@ def play_all(
     def work() -> None:
         while not cancelled.is_set() and not waiting.empty():
             with _Ended(ended) as end:
-                end.trajectory = play(waiting.get_nowait())
+                end.trajectory = play(waiting.get_nowait(), ahead)
 
     # Daemons: an interrupt does not wait for an endpoint's answer.
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(todo)))]

@@ -23,7 +23,7 @@ from typing import Any
 from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word, spaced
 from pipeline import stage
 from sandbox.checker import Check, verify_each
-from sandbox.containers import SandboxError, preflight, reap
+from sandbox.containers import SandboxError, reap, require_image
 from sandbox.session import Session, session
 from sandbox.tree import TreeEntry, tree_of
 from schema import HOME, Scenario, Step, read_record
@@ -46,7 +46,7 @@ World = tuple[str, str, list[TreeEntry]]  # the gate it belongs to, what it is, 
 
 def main(*, paths: list[Path], timeout_seconds: float) -> int:
     """Gate every file and print one line each; 1 when any is refused."""
-    preflight()
+    require_image()
     reap()
     refused = voided = 0
     with stage.progress(len(paths), "gate") as bar:

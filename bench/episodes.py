@@ -373,11 +373,11 @@ def real_eval(
     from operators.episode import run_episode
     from operators.local import LocalOperator
     from rollout import play_all
-    from sandbox.containers import preflight
+    from sandbox.containers import require_image
     from taxonomy import Combination
 
     try:
-        preflight()
+        require_image()
     except BadInputError as error:
         return {"failed": str(error)}
     combinations = [Combination(task, "flags", "motd", "help", "easy") for task in ("make_links", "copy_files")]
@@ -393,7 +393,9 @@ def real_eval(
         for workers in spent:
             with Spent() as one:
                 done = play_all(
-                    lambda job: run_episode(LocalOperator(decoder, renderer, max_new_tokens=length), job[0], **limits),
+                    lambda job, pool: run_episode(
+                        LocalOperator(decoder, renderer, max_new_tokens=length), job[0], pool=pool, **limits
+                    ),
                     [(scenario, 0) for scenario in scenarios], place / f"{turn}-{workers}", workers, threading.Event(),
                     doing=f"{workers} at once",
                 )  # fmt: skip

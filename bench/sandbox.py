@@ -29,7 +29,8 @@ from typing import Any
 from pipeline import stage
 from sandbox import containers
 from sandbox.containers import SandboxError
-from sandbox.session import Pool, Session, session
+from sandbox.pool import Pool
+from sandbox.session import Session, session
 from sandbox.tree import archive_of, tree_of
 from schema import HOME, Fixture, write_json
 
@@ -52,7 +53,7 @@ Table = dict[str, Any]
 
 def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, workers: int, out: Path) -> int:
     """Run the parts that are asked for and write the table."""
-    containers.preflight()
+    containers.require_image()
     containers.reap()
     parts: dict[str, Callable[[], Table]] = {
         "commands": lambda: commands(sessions, rounds),
@@ -233,51 +234,52 @@ def ms(value: float) -> float:
 def warm_session(rounds: int, each: int = 5) -> Table:
     """Milliseconds from asking for a session with fixtures and a provider to the end of its first command."""
 
-    def once(ready: Callable[[], bool]) -> float:
-        while not ready():
+    def once(pool: Pool | None = None) -> float:
+        while pool and not pool.full():
             time.sleep(0.02)
-        time.sleep(0.2)  # what filled the pool has settled
+        time.sleep(0.2)  # until the machine is quiet again after filling the pool
         began = time.perf_counter()
-        with session(FIXTURES, provider=PROVIDER) as shell:
+        with session(FIXTURES, provider=PROVIDER, pool=pool) as shell:
             if "count the lines" not in shell.step("duty").output:
                 raise RuntimeError("the provider did not answer")
             return 1e3 * (time.perf_counter() - began)
 
     times: dict[str, list[list[float]]] = {"from a warm pool": [], "booted on demand": []}
     for _ in range(rounds):
-        times["booted on demand"].append([once(lambda: True) for _ in range(each)])
+        times["booted on demand"].append([once() for _ in range(each)])
         with Pool(os.cpu_count() or 1) as pool:
-            times["from a warm pool"].append([once(pool.full) for _ in range(each)])
+            times["from a warm pool"].append([once(pool) for _ in range(each)])
     return {way: {"p50_ms": ms(p50_of(found)), "p90_ms": ms(percentile(found, 90))} for way, found in times.items()}
 
 
-def ours(_: int) -> bool:
+def with_channel(pool: Pool | None) -> bool:
     """A rollout as rollout.py does it."""
-    with session(FIXTURES, provider=PROVIDER) as shell:
+    with session(FIXTURES, provider=PROVIDER, pool=pool) as shell:
         for command in COMMANDS:
             shell.step(command)
         return shell.verify(CHECKER).passed is True
 
 
-def with_sdk_exec(_: int) -> bool:
-    """The same with an exec for each thing: fixtures, provider, eight commands, checker: eleven and two boots."""
+def with_sdk_exec(_: Pool | None) -> bool:
+    """The same in two containers with 11 execs: fixtures, provider, eight commands, checker."""
     api = containers.api()
     digest = str(api.inspect_image(containers.IMAGE)["Id"])
-    with containers.owned("container", "container", "volume") as (acting, clean, volume):
-        for name, checks in ((acting, False), (clean, True)):
-            mounts = [containers.volume_mount(volume, HOME, read_only=checks, lifetime=600)]
+    with containers.owned("container", "container", "volume") as (acting, checking, volume):
+        options = containers.SandboxOptions(image=digest, lifetime_seconds=600)
+        for name, for_checker in ((acting, False), (checking, True)):
+            mounts = [containers.volume_mount(volume, HOME, read_only=for_checker, lifetime_seconds=600)]
             sleep = ["/bin/busybox", "sleep", "600"]
-            containers.create(name, sleep, image=digest, mounts=mounts, lifetime=600, checks=checks)
+            containers.create(name, sleep, options, mounts=mounts, for_checker=for_checker)
             api.start(name)
-            if not checks:
+            if not for_checker:
                 archive = archive_of(tree_of(FIXTURES))
                 sdk_exec(name, f"exec /bin/busybox tar -x -C {HOME}", stdin=archive)
-                lay = f"cat >{PROVIDER[0]}; chmod 755 {PROVIDER[0]}"
-                sdk_exec(name, lay, user="0:0", stdin=PROVIDER[1].encode())
+                write = f"cat >{PROVIDER[0]}; chmod 755 {PROVIDER[0]}"
+                sdk_exec(name, write, user="0:0", stdin=PROVIDER[1].encode())
                 for command in COMMANDS:
                     sdk_exec(name, BARE.format(command))
         containers.remove(acting, "container")
-        made = api.exec_create(clean, ["/usr/bin/dash", "-c", CHECKER], user="0:0")["Id"]
+        made = api.exec_create(checking, ["/usr/bin/dash", "-c", CHECKER], user="0:0")["Id"]
         api.exec_start(made)
         return int(api.exec_inspect(made)["ExitCode"]) == 0
 
@@ -287,15 +289,14 @@ def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
 
     With a pool as rollout.py has it, which is opened and filled within the time taken, and without.
     """
-    ways = {"channel, pool": ours, "channel": ours, "sdk exec": with_sdk_exec}
+    ways = {"channel, pool": with_channel, "channel": with_channel, "sdk exec": with_sdk_exec}
     rates: dict[str, list[float]] = {way: [] for way in ways}
     with ThreadPoolExecutor(workers) as threads:
         for _ in range(rounds):
             for way, rollout in ways.items():
                 began = time.perf_counter()
-                ahead = Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext()
-                with ahead:
-                    if not all(threads.map(rollout, range(count))):
+                with Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext() as pool:
+                    if not all(threads.map(rollout, [pool] * count)):
                         raise RuntimeError(f"{way}: a rollout was not verified")
                 rates[way].append(count / (time.perf_counter() - began))
     table: Table = {"sdk exec does": "2 boots, 11 execs (fixtures, provider, 8 commands, checker), 2 removals by force"}

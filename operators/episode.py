@@ -8,7 +8,7 @@ from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
 from pipeline.verdicts import judge, terminal_of
 from sandbox.containers import SandboxError
-from sandbox.session import TRANSPORT, Session, session
+from sandbox.session import TRANSPORT, Session, SessionSource, session
 from sandbox.wrapper import WRAPPER_HASH
 from schema import VOIDED, Outcome, Scenario, Step, Trajectory
 
@@ -22,6 +22,7 @@ def run_episode(
     max_steps: int,
     timeout_seconds: float,
     cancelled: threading.Event | None = None,
+    pool: SessionSource | None = None,
 ) -> Trajectory:
     """One session in a fresh container: act, verify, record.
 
@@ -40,6 +41,7 @@ def run_episode(
             scenario.world_fixtures(),
             provider=(scenario.provider.path, scenario.provider.source),
             environment=scenario.environment(),
+            pool=pool,
         ) as shell:
             outcome, error = act(operator, scenario, shell, played, max_steps, timeout_seconds)
             if outcome not in VOIDED:

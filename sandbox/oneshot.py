@@ -1,8 +1,8 @@
-"""Run one script in a container of its own and return what it printed.
+r"""Run one script in a container of its own and return what it printed.
 
 from sandbox.oneshot import run
 
-run([], "echo hi").stdout  # b"hi\\n"
+run([], "echo hi").stdout  # b"hi\n"
 """
 
 import secrets
@@ -97,7 +97,7 @@ def run(
 
 
 def require_user(user: str, container: str, image: str) -> None:
-    """Raise LookupError where the container has no such user. (Docker's own message for that gets lost at times.)"""
+    """Raise LookupError where the container has no such user: Docker's own message for that gets lost at times."""
     users = b"".join(content for _, content in members_of(tar_of(container, "/etc/passwd", RAW_BYTES)))
     if not any(line.startswith(f"{user}:".encode()) for line in users.splitlines()):
         raise LookupError(f"no user {user!r} in image {image!r}")

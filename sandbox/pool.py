@@ -25,8 +25,8 @@ POOL_SECONDS = 300.0  # that a started sandbox may wait for its session
 class Pool:
     """Keeps `size` sandboxes started, until `most` sessions have been served.
 
-    One thread starts them. A sandbox that has waited for more than POOL_SECONDS is not handed out; it gets a lifetime
-    that is longer by as much, so that a session has its full lifetime. `session(pool=...)` may be called from any thread.
+    One thread starts them. A sandbox that has waited for more than POOL_SECONDS is not handed out; its lifetime is
+    longer by as much, so that a session always has its full lifetime. Any thread may call `session(pool=...)`.
     """
 
     def __init__(self, size: int, *, most: float = math.inf, options: SandboxOptions = DEFAULTS) -> None:
@@ -47,7 +47,7 @@ class Pool:
                 self._ready.get(timeout=0.1)[1].end()
 
     def _fill(self) -> None:
-        """Start sandboxes until the pool is closed. Where Docker fails, whoever asks for a session next gets the error."""
+        """Start sandboxes until the pool is closed. Where Docker fails, the next `session()` raises the error."""
         options = replace(self.options, lifetime_seconds=self.options.lifetime_seconds + POOL_SECONDS)
         while self.left > 0 and not self._closing.is_set():
             try:

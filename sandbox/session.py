@@ -1,14 +1,14 @@
-"""Let an operator run commands in a disposable container, one step after another, and check what it leaves.
+r"""Let an operator run commands in a disposable container, one step after another, and check what it leaves.
 
     from sandbox.session import session
 
-    with session([Fixture(path=f"{HOME}/in", text="b\\na\\n")]) as shell:
-        shell.step("sort in >out").exit_code        # 0
+    with session([Fixture(path=f"{HOME}/in", text="b\na\n")]) as shell:
+        shell.step("sort in >out").exit_code  # 0
         shell.verify('test "$(head -n 1 out)" = a').passed  # True
 
-The operator acts in one container, through the wrapper of sandbox/wrapper.py. Its files are checked in a second one, the
-checker's container, after every process of the first is gone. The limits of both are in sandbox/containers.py, and what
-a reader should know about them in docs/sandbox.md.
+The operator acts in one container, through the wrapper of sandbox/wrapper.py. Its files are checked in a second one,
+the checker's container, after every process of the first is gone. The limits of both are in sandbox/containers.py;
+docs/sandbox.md says what carries over, what it costs and what it does not protect against.
 """
 
 import contextlib
@@ -108,7 +108,7 @@ class Session:
 
     def _unpack(self, channel: Process, tree: list[TreeEntry]) -> None:
         """Let the channel unpack a tree in HOME."""
-        answer = CappedCappedOutput(64)
+        answer = CappedOutput(64)
         nonce = secrets.token_hex(8)
 
         def feed(stream: int, data: bytes) -> bool:
@@ -158,7 +158,7 @@ class Session:
             return step
 
     def _send_step(self, command: str) -> tuple[Process, StepReader]:
-        """Send a command; returns the channel once the step has begun. A channel that the operator killed is replaced."""
+        """Send a command; returns the channel once the step has begun. A channel that was killed is replaced."""
         seen = CappedOutput(2048)
         for fresh in (self._channel is None, True):
             if fresh:
@@ -299,7 +299,7 @@ class Session:
         return content
 
     def write_file(self, path: str, content: bytes) -> None:
-        """Write a file as the operator would. Parents are created; a file that exists keeps its mode, a new one gets 644.
+        """Write a file as the operator would. Parents are created; an existing file keeps its mode, a new one gets 644.
 
         Raises ValueError for content over FILE_BYTES and for a fifo, socket or device; where the operator may not
         write, the OSError that the system has for it: PermissionError, IsADirectoryError, NotADirectoryError and so on.

@@ -133,7 +133,7 @@ def test_a_record_says_what_was_seen_in_which_world() -> None:
     assert [step.exit_code for step in trajectory.steps] == [0, 1, 0]
     assert [step.cwd for step in trajectory.steps] == ["/tmp"] * 3
     assert trajectory.terminal == "exit"
-    assert trajectory.image_digest == containers.preflight()
+    assert trajectory.image_digest == containers.require_image()
     assert trajectory.wrapper_hash
     assert trajectory.transport == "channel"
 
