@@ -508,7 +508,7 @@ def C13(shell: Session) -> None:
 
 @in_session
 def D01(shell: Session) -> None:
-    """Of 5,000 lines all are kept; head and tail are seen with the exact count of bytes between; no character is cut."""
+    """Of 5,000 lines all are kept; head and tail are seen, with the exact count between; no character is cut."""
     whole = "".join(f"{number}\n" for number in range(1, 5001))
     step = shell.step("seq 5000")
     same((step.output_bytes, shell.raw), (len(whole), whole.encode()))

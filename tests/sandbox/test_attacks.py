@@ -19,13 +19,16 @@ from pathlib import Path
 import pytest
 
 from operators.episode import run_episode
+from sandbox import containers
 from sandbox import session as session_module
 from sandbox.checker import verify_each
 from sandbox.containers import HOME_INODES, MEMORY_BYTES, SandboxError, api
+from sandbox.pool import POOL_SECONDS
 from sandbox.session import PATH_BYTES, Session, session
-from sandbox.tree import TreeEntry
-from sandbox.wrapper import request
+from sandbox.tree import TREE_BYTES, TreeEntry
+from sandbox.wrapper import RAW_BYTES, SEEN_BYTES, request
 from schema import HOME, VOIDED, Fixture, Step
+from tests.helpers import ROOT
 from tests.helpers.hand_scenarios import BASE, hand
 from tests.helpers.rollouts import Scripted
 
@@ -162,6 +165,20 @@ def test_escape_is_refused(what: str, neighbour: Session) -> None:
         step = shell.step(text, timeout_seconds=60)
         assert (step.output, step.timed_out, step.state_stale) == ("", False, False)
         require_untouched(shell, neighbour, 0)
+
+
+def test_page_has_every_limit() -> None:
+    page = (ROOT / "docs" / "sandbox.md").read_text()
+    rows = {
+        "swap": f"{MEMORY_BYTES >> 20} MiB; none",
+        "home directory": f"{containers.HOME_BYTES >> 20} MiB, {HOME_INODES:,} inodes",
+        "open files": f"1,024; {containers.FILE_BYTES >> 20} MiB; none",
+        "lifetime": f"{containers.LIFETIME_SECONDS:,.0f} s; {POOL_SECONDS:g} s more from a pool",
+        "output of a step": f"{RAW_BYTES >> 20} MiB; {SEEN_BYTES >> 10} KiB",
+        "read back": f"{TREE_BYTES >> 20} MiB",
+    }
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    assert [what for what, figure in rows.items() if not any(what in line and figure in line for line in lines)] == []
 
 
 def test_checker_container_has_the_same_limits() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from dashdocker import main
 from sandbox import containers, wrapper
+from sandbox.cases import CASES
 from sandbox.checker import verify
-from sandbox.conformance import CASES, Case, Testbed, same
+from sandbox.conformance import Case, Testbed, same
 from sandbox.containers import SandboxOptions
 from sandbox.oneshot import run
 from sandbox.pool import Pool
@@ -29,6 +30,7 @@ F01 F02 F03 F04 F05 F06 F08 F09 F10 F11 F13
 G01 G02 G03 G05 G06 G07 G08
 """
 NAMES = SPECIFIED.split()
+RULES = "B05 B06 B08 B13 B14 B16 C07 D03 D06 E05 E06 E09 F01 G05"
 
 
 SLOW = {"C07", "C12", "F13"}
@@ -45,6 +47,13 @@ def test_case_holds(name: str) -> None:
 def test_cases_are_exactly_those_specified() -> None:
     assert list(CASES) == NAMES
     assert all(case.claim.endswith(".") for case in CASES.values())
+
+
+def test_page_states_every_rule() -> None:
+    rules = [case for case in CASES.values() if case.documented]
+    assert [case.name for case in rules] == RULES.split()
+    page = (ROOT / "docs" / "sandbox.md").read_text()
+    assert [case.name for case in rules if f"| {case.name} | {case.claim} (rule) |" not in page] == []
 
 
 # F12: the self-check
