@@ -19,10 +19,11 @@ test check: dev image lint
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 lint: dev
-	@echo "== ruff, format, mypy"
+	@echo "== ruff, format, mypy, shellcheck"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh .ci/run
 
 env: $(VENV)/installed
 

@@ -1,16 +1,16 @@
 """Measure the sandbox side by side with `docker exec`, the Docker SDK's exec and mini-swe-agent's environment.
 
-    python -m bench.sandbox                    # everything, five rounds: ten minutes on 2 idle cores
-    python -m bench.sandbox --only commands    # or rollouts, session, parallel
+    python -m bench.sandbox                    # all parts, five rounds: ten minutes on 2 idle cores
+    python -m bench.sandbox --only commands    # one part: commands, session, rollouts or parallel
 
 Reads   nothing
-Writes  the figures as JSON where --out says (default bench/sandbox.json), a table to stderr; both grow part by part
+Writes  the figures as JSON to --out (default bench/sandbox.json) and as a table to stderr, after each part
 Needs   a Docker engine with the image, an otherwise idle machine; `pip install -r bench/requirements.txt` for
         mini-swe-agent, which is left out where it is not installed
 
-All of a round runs in one process on the same image with the same flags, the ways taken in turn, so that what slows the
-machine down slows them all. A p50 is the median over the rounds of each one's median, any other figure the median over
-the rounds, but for a p90 or p99: that is of all samples together, since a round has too few.
+All ways of a round run in one process, on the same image with the same flags, and take turns: what slows the machine down
+slows all of them. A p50 is the median of the rounds' medians. A p90 or p99 is of all samples of all rounds, because one
+round has too few. Any other figure is the median over the rounds.
 """
 
 import argparse
@@ -44,7 +44,7 @@ COMMANDS = [
     "cat part-*.txt | wc -l > ../count.txt",
 ]  # fmt: skip
 CHECKER = f'[ "$(cat {HOME}/count.txt)" = 640 ]'
-# What carries the state from one bare exec to the next: the least that does the same work.
+# The shortest shell text that carries the state from one bare exec to the next.
 BARE = 'cd "$(cat /run/operator/cwd 2>/dev/null || echo ~)"; [ ! -f /run/operator/env ] || . /run/operator/env; {}\n'
 BARE += "r=$?; pwd >/run/operator/cwd; export -p >/run/operator/env; exit $r"
 
@@ -52,7 +52,7 @@ Table = dict[str, Any]
 
 
 def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, workers: int, out: Path) -> int:
-    """Run the parts that are asked for and write the table."""
+    """Run the parts, all or the one named, and write the figures."""
     containers.require_image()
     containers.reap()
     parts: dict[str, Callable[[], Table]] = {
@@ -73,7 +73,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
 
 
 def show(name: str, table: Table) -> None:
-    """One greppable line per row."""
+    """Print one line per row, for grep."""
     for key, value in table.items():
         print(f"{name:10} {key:34} {value}", file=sys.stderr, flush=True)
 
@@ -82,7 +82,7 @@ def show(name: str, table: Table) -> None:
 
 
 def sdk_exec(container: str, script: str, *, user: str = OPERATOR, stdin: bytes | None = None) -> bytes:
-    """One command through the SDK, as its documentation does it: create, start, inspect."""
+    """Run one command through the SDK as its documentation does: create, start, inspect."""
     api = containers.api()
     command = ["/usr/bin/dash", "-c", script]
     if stdin is not None:
@@ -97,13 +97,13 @@ def sdk_exec(container: str, script: str, *, user: str = OPERATOR, stdin: bytes 
 
 
 def cli_exec(container: str, script: str) -> bytes:
-    """One command through the docker command."""
+    """Run one command through `docker exec`."""
     command = ["docker", "exec", "--user", OPERATOR, container, "/usr/bin/dash", "-c", script]
     return subprocess.run(command, capture_output=True, check=False).stdout
 
 
 def flags_of(container: str) -> list[str]:
-    """The flags of `docker run` that contain another container as this one is."""
+    """The flags of `docker run` that give another container the same limits as this one."""
     host = containers.api().inspect_container(container)["HostConfig"]
     home = host["Mounts"][0]["VolumeOptions"]["DriverConfig"]["Options"]["o"]
     return [
@@ -118,9 +118,10 @@ def flags_of(container: str) -> list[str]:
 
 @contextmanager
 def mini_swe_agent(like: str) -> Iterator[Any]:
-    """mini-swe-agent's Docker environment, contained like this container; None where it is not installed.
+    """mini-swe-agent's Docker environment with the limits of the container `like`; None where it is not installed.
 
-    Its options leave one thing different: its commands run as the container's own user, so PID 1 is the operator's too.
+    One difference is left that its options cannot remove: its commands run as the container's own user, so PID 1 does
+    too.
     """
     os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
     try:
@@ -139,9 +140,9 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
 
 
 def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]]:
-    """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered.
+    """Functions that run `echo hi` as call number n, in one of the open sandboxes, and return whether it answered.
 
-    mini-swe-agent has a sandbox of its own beside them, since it boots what it uses: always the same one.
+    mini-swe-agent starts its own container, and always uses that one.
     """
 
     def channel(n: int) -> bool:
@@ -163,9 +164,9 @@ def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]
 
 
 def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
-    """Milliseconds from asking for `echo hi` to its answer, by how many sandboxes are open.
+    """Milliseconds from the request for `echo hi` to its answer, by the number of open sandboxes.
 
-    Last, one sandbox alone, each way's commands back to back: then nothing can be started ahead while others run.
+    At the end one sandbox with each way's commands back to back: then no way can prepare its next command meanwhile.
     """
     table: Table = {}
     for count in sessions:
@@ -178,7 +179,7 @@ def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
 
 @contextmanager
 def open_sessions(count: int) -> Iterator[list[Session]]:
-    """Boot as many sandboxes, side by side; end them the same way."""
+    """Start `count` sandboxes in parallel; end them in parallel."""
     with ExitStack() as stack:
         with ThreadPoolExecutor(8) as boots:
             opened = list(boots.map(lambda _: stack.enter_context(session([])), range(count)))
@@ -188,9 +189,9 @@ def open_sessions(count: int) -> Iterator[list[Session]]:
 
 
 def compared(ways: dict[str, Callable[[int], bool]], what: str, rounds: int, each: int, *, together: int) -> Table:
-    """Rows of p50 and p99: `each` calls of each way per round, the ways taken in turn, `together` calls at a time."""
+    """Rows of p50 and p99: per round `each` calls of each way, in turns of `together` calls."""
     times: dict[str, list[list[float]]] = {way: [] for way in ways}
-    for turn in range(-1, rounds):  # the first warms up
+    for turn in range(-1, rounds):  # the first round warms up and is not counted
         samples: dict[str, list[float]] = {way: [] for way in ways}
         for first in range(0, each, together):
             for way, call in ways.items():
@@ -213,18 +214,18 @@ def compared(ways: dict[str, Callable[[int], bool]], what: str, rounds: int, eac
 
 
 def p50_of(rounds: list[list[float]]) -> float:
-    """The median over the rounds of each one's median."""
+    """The median of the rounds' medians."""
     return statistics.median(statistics.median(one) for one in rounds)
 
 
 def percentile(rounds: list[list[float]], percent: int) -> float:
-    """A percentile of all rounds together: one alone has too few."""
+    """A percentile of the samples of all rounds; one round has too few."""
     every = sorted(value for one in rounds for value in one)
     return every[percent * len(every) // 100]
 
 
 def ms(value: float) -> float:
-    """Two decimals."""
+    """Round to two decimals."""
     return round(value, 2)
 
 
@@ -232,7 +233,7 @@ def ms(value: float) -> float:
 
 
 def warm_session(rounds: int, each: int = 5) -> Table:
-    """Milliseconds from asking for a session with fixtures and a provider to the end of its first command."""
+    """Milliseconds from the request for a session with fixtures and a provider to the end of its first command."""
 
     def once(pool: Pool | None = None) -> float:
         while pool and not pool.full():
@@ -285,9 +286,9 @@ def with_sdk_exec(_: Pool | None) -> bool:
 
 
 def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
-    """Rollouts per second: boot, fixtures, provider, eight commands, clean verification, removal.
+    """Rollouts per second: start, fixtures, provider, eight commands, check, removal.
 
-    With a pool as rollout.py has it, which is opened and filled within the time taken, and without.
+    Once with a pool like rollout.py's, whose filling counts into the time, and once without.
     """
     ways = {"channel, pool": with_channel, "channel": with_channel, "sdk exec": with_sdk_exec}
     rates: dict[str, list[float]] = {way: [] for way in ways}
@@ -311,7 +312,7 @@ def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
 
 
 def parallel(count: int, rounds: int, steps: int = 20) -> Table:
-    """What sandboxes cost while they idle and while `count` of them at once do `steps` commands each."""
+    """The cost of `count` sandboxes while they idle, and while all at once run `steps` commands each."""
     found: dict[str, list[float]] = {}
     times: list[list[float]] = []
 
@@ -322,7 +323,7 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
         free, busy = available_bytes(), host_seconds()
         with open_sessions(count) as opened:
             note("boot_cpu_seconds", host_seconds() - busy)
-            time.sleep(2)  # what booted them has settled
+            time.sleep(2)  # until the machine is quiet again
             note("host_mib", (free - available_bytes()) / 2**20 / count)
             note("cgroup_mib", statistics.median(cgroup_bytes(one) for one in opened[:8]) / 2**20)
             busy = host_seconds()
@@ -350,7 +351,7 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
 
 
 def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
-    """Milliseconds of each command, and how many had no answer or a wrong one."""
+    """The milliseconds of each command, and how many commands had no answer or a wrong one."""
     times, errors = [], 0
     for n in range(steps):
         began = time.perf_counter()
@@ -363,18 +364,18 @@ def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
 
 
 def cgroup_bytes(shell: Session) -> int:
-    """Bytes of memory that a sandbox uses, by its cgroup."""
+    """Bytes of memory that a sandbox uses, by its cgroup's count."""
     return int(containers.api().stats(shell.container, stream=False, one_shot=True)["memory_stats"]["usage"])
 
 
 def host_seconds() -> float:
-    """Processor time that the host has spent on anything at all."""
+    """Seconds of CPU that the host has used for anything."""
     user, nice, system, _, _, *interrupts = Path("/proc/stat").read_text().split("\n")[0].split()[1:8]
     return sum(map(int, (user, nice, system, *interrupts))) / os.sysconf("SC_CLK_TCK")
 
 
 def available_bytes() -> int:
-    """Memory that the host could still give."""
+    """Bytes of memory that the host has left."""
     rows = Path("/proc/meminfo").read_text().splitlines()
     return 1024 * next(int(row.split()[1]) for row in rows if row.startswith("MemAvailable"))
 
@@ -383,20 +384,20 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     parser.add_argument(
-        "--only", choices=["commands", "session", "rollouts", "parallel"], help="one part (default all)"
+        "--only", choices=["commands", "session", "rollouts", "parallel"], help="run one part (default: all)"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="of each part (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each part (default: %(default)s)")
     parser.add_argument(
         "--sessions",
         type=int,
         nargs="+",
         default=[1, 16, 64],
-        help="open at once; parallel: the most (default 1 16 64)",
+        help="numbers of open sandboxes; parallel uses the largest (default: 1 16 64)",
     )
-    parser.add_argument("--rollouts", type=int, default=32, help="per round and way (default %(default)s)")
-    parser.add_argument("--workers", type=int, default=16, help="that roll out (default %(default)s)")
+    parser.add_argument("--rollouts", type=int, default=32, help="rollouts per round and way (default: %(default)s)")
+    parser.add_argument("--workers", type=int, default=16, help="threads that run rollouts (default: %(default)s)")
     parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "sandbox.json", help="(default %(default)s)"
+        "--out", type=Path, default=Path(__file__).parent / "sandbox.json", help="where to write the figures (default: %(default)s)"
     )
     return parser
 

@@ -18,10 +18,10 @@ docker_needed = pytest.mark.docker
 
 
 @pytest.fixture
-def own_engine() -> Iterator[dict[str, str]]:
-    """Where an engine of the test's own may live, with what a killed one leaves there; ended afterwards."""
+def own_docker() -> Iterator[dict[str, str]]:
+    """A place for a dockerd that belongs to the test, with the files that a killed one leaves; ended afterwards."""
     if os.getuid() != 0:
-        pytest.skip("only root can start an engine")
+        pytest.skip("only root can start dockerd")
     with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as name:
         place = Path(name)
         names = {"SOCKET": "s", "PID_FILE": "pid", "DATA_ROOT": "data", "EXEC_ROOT": "exec", "LOG": "log"}
@@ -39,15 +39,15 @@ def own_engine() -> Iterator[dict[str, str]]:
 
 
 @docker_needed
-def test_engine_is_started_despite_stale_files_then_reused(own_engine: dict[str, str]) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "DOCKER_HOST"} | own_engine
+def test_engine_is_started_despite_stale_files_then_reused(own_docker: dict[str, str]) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "DOCKER_HOST"} | own_docker
     command = [str(ROOT / "runs" / "engine.sh"), "--bridge=none", "--iptables=false"]
     first = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert first.returncode == 0, first.stderr
     assert "removing the stale pid file" in first.stderr
     assert "removing the socket" in first.stderr
     second = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    assert (second.returncode, second.stderr) == (0, f"== docker: an engine answers at unix://{own_engine['SOCKET']}\n")
+    assert (second.returncode, second.stderr) == (0, f"== docker: Docker answers at unix://{own_docker['SOCKET']}\n")
 
 
 def test_named_docker_host_is_never_replaced() -> None:

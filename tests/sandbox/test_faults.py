@@ -241,7 +241,7 @@ class Relay:
         with contextlib.suppress(OSError):
             while True:
                 ends = self.listener.accept()[0], socket.socket(socket.AF_UNIX)
-                ends[1].connect(str(engine_socket()))
+                ends[1].connect(str(docker_socket()))
                 mute = threading.Event()
                 for source, sink in (ends, ends[::-1]):
                     threading.Thread(
@@ -261,7 +261,7 @@ class Relay:
             sink.shutdown(socket.SHUT_WR)
 
 
-def engine_socket() -> Path:
+def docker_socket() -> Path:
     return Path(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://"))
 
 
