@@ -8,9 +8,9 @@ Writes  the figures as JSON to --out (default bench/sandbox.json) and as a table
 Needs   a Docker engine with the image, an otherwise idle machine; `pip install -r bench/requirements.txt` for
         mini-swe-agent, which is left out where it is not installed
 
-All ways of a round run in one process, on the same image with the same flags, and take turns: what slows the machine down
-slows all of them. A p50 is the median of the rounds' medians. A p90 or p99 is of all samples of all rounds, because one
-round has too few. Any other figure is the median over the rounds.
+All ways of a round run in one process, on the same image with the same flags, and take turns: what slows the machine
+down slows all of them. A p50 is the median of the rounds' medians. A p90 or p99 is of all samples of all rounds, because
+one round has too few. Any other figure is the median over the rounds.
 """
 
 import argparse
@@ -397,7 +397,10 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--rollouts", type=int, default=32, help="rollouts per round and way (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=16, help="threads that run rollouts (default: %(default)s)")
     parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "sandbox.json", help="where to write the figures (default: %(default)s)"
+        "--out",
+        type=Path,
+        default=Path(__file__).parent / "sandbox.json",
+        help="the figures, as JSON (default: %(default)s)",
     )
     return parser
 

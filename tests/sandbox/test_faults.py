@@ -329,7 +329,7 @@ def test_dead_container_voids_the_attempt(fault: Callable[[], str], tmp_path: Pa
     assert not api().containers(all=True, filters={"label": f"sekft.run={containers.RUN}"})
 
 
-def test_removed_containers_void_their_attempts_and_a_rerun_plays_them(scenarios: Path, tmp_path: Path) -> None:
+def test_removed_containers_void_their_attempts(scenarios: Path, tmp_path: Path) -> None:
     out, flags = tmp_path / "out", ["--samples", "3", "--workers", "4"]
     process = started_rollout(scenarios, out, *flags)
     wait_until(lambda: len(containers_of(process)) >= 4, process)
