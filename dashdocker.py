@@ -65,7 +65,7 @@ def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: st
         removed = reap()
     except SandboxError as error:
         raise BadInputError(f"no Docker engine answers ({error}); start one, or run `sh runs/engine.sh`") from error
-    stage.report({"action": action, "removed": removed})
+    stage.print_summary({"action": action, "removed": removed})
     return stage.DONE
 
 
@@ -80,4 +80,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

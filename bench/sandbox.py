@@ -9,8 +9,8 @@ Needs   a Docker engine with the image, an otherwise idle machine; `pip install 
         mini-swe-agent, which is left out where it is not installed
 
 All ways of a round run in one process, on the same image with the same flags, and take turns: what slows the machine
-down slows all of them. A p50 is the median of the rounds' medians. A p90 or p99 is of all samples of all rounds, because
-one round has too few. Any other figure is the median over the rounds.
+down slows all of them. A p50 is the median of the rounds' medians. A p90 or p99 is of all samples of all rounds: one
+round has too few. Any other figure is the median over the rounds.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
         figures[name] = part()
         show(name, figures[name])
         write_json(out, figures)
-    stage.report(figures)
+    stage.print_summary(figures)
     return stage.DONE
 
 
@@ -406,4 +406,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -48,7 +48,7 @@ MIB = command_cases.MIB
 def check(only: str | None, options: SandboxOptions) -> int:
     """Run the cases named in `only`, separated by commas, or all, and print the counts; 1 where one does not hold."""
     summary = self_check(Testbed(options), only.split(",") if only else [])
-    stage.report({"action": "self-check", **summary})
+    stage.print_summary({"action": "self-check", **summary})
     return stage.WORLD_FAILED if summary["failed"] else stage.DONE
 
 

@@ -31,7 +31,7 @@ def main(*, page: Path) -> int:
     before = page.read_text()
     after = updated(before)
     page.write_text(after)
-    stage.report({"page": str(page), "changed": before != after})
+    stage.print_summary({"page": str(page), "changed": before != after})
     return stage.DONE
 
 
@@ -93,4 +93,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from operators.episode import run_episode
 from sandbox import containers
 from sandbox import session as session_module
 from sandbox.checker import verify_each
@@ -30,7 +29,7 @@ from sandbox.wrapper import RAW_BYTES, SEEN_BYTES, request
 from schema import HOME, VOIDED, Fixture, Step
 from tests.helpers import ROOT
 from tests.helpers.hand_scenarios import BASE, hand
-from tests.helpers.rollouts import Scripted
+from tests.helpers.rollouts import Scripted, play
 
 pytestmark = pytest.mark.docker
 MIB = 1 << 20
@@ -527,7 +526,7 @@ def test_many_links_are_checked_in_time() -> None:
 def test_hanging_checker_is_not_verified_and_not_void() -> None:
     scenario = hand()
     commands = [*BASE["reference_solution"], "rm -f sorted.txt; mkfifo sorted.txt", "exit"]
-    trajectory = run_episode(Scripted(*commands), scenario, seed=0, max_steps=9, timeout_seconds=2)
+    trajectory = play(Scripted(*commands), scenario, seed=0, max_steps=9, timeout_seconds=2)
     assert (trajectory.outcome, trajectory.verified, trajectory.kept) == ("checker_failed", False, False)
     assert trajectory.outcome not in VOIDED
     assert trajectory.error
