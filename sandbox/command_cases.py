@@ -360,7 +360,7 @@ def B16(shell: Session) -> None:
     names = {"dash", "init", "channel", "libexec", "busybox", "sleep", "proc", "home", "operator", "export"}
     names |= {"quotes", "aliases", "setsid"}  # two files that sed reads, and a program
     words = set(re.findall("[a-z_]{4,}", WRAPPER)) - names
-    lines = "cat /proc/[0-9]*/cmdline 2>/dev/null"  # a process that ends meanwhile is named in a complaint
+    lines = "cat /proc/[0-9]*/cmdline 2>/dev/null"  # cat's messages about processes that end meanwhile would name them
     looks = ("ps", "ps -o args", lines, "ls -a / /tmp", "set", "env", "export -p", "alias")
     for text in looks:
         seen = shell.step(text).output
@@ -400,7 +400,7 @@ def C01(shell: Session) -> None:
     ended = time.monotonic()
     shell.write_file("file", b"")
     shell.step("true")
-    pace = time.monotonic() - ended  # of this machine just now: ending a step takes a process more, too
+    pace = time.monotonic() - ended  # how fast this machine is just now; ending a step starts a process too
     holds(ended - began < max(2, 0.5 + 4 * pace), f"{ended - began:.1f} s, at a pace of {pace:.1f} s")
     same((step.exit_code, step.timed_out, step.state_stale), (124, True, True))
 
@@ -481,7 +481,7 @@ def C12(testbed: Testbed) -> str | None:
         try:
             step = shell.step("bomb() { bomb | bomb & }; bomb; sleep 9", timeout_seconds=2)
             holds("Cannot fork" in step.output, "no limit on processes")
-            if step.timed_out:  # else its own shell met the limit first and ended, and the bomb is a background job
+            if step.timed_out:  # else its shell met the limit on processes and ended; the rest is background jobs
                 gives(shell, "echo on", "on\n")
         except SandboxError as error:
             said = f"given up: {error}"

@@ -35,7 +35,7 @@ from schema import BadInputError, Fixture, Step
 class Testbed:
     """What the cases run on. `parallel` and `commands` size the one case that takes long, F13."""
 
-    __test__ = False  # pytest collects no class of this name
+    __test__ = False  # keeps pytest from collecting the class, whose name begins with Test
 
     options: SandboxOptions = field(default_factory=SandboxOptions)
     parallel: int = 64
@@ -194,7 +194,7 @@ def keep_open(testbed_json: str, lifetimes_json: str, checks: str) -> None:
             ready.wait()
             (shell.verify if index < int(checks) else shell.step)("sleep 300", timeout_seconds=300)
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a self-check in the background would pass on "ignored"
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background SIGINT would be ignored
     ready = threading.Barrier(len(lifetimes) + 1)
     threads = [threading.Thread(target=use, args=each, daemon=True) for each in enumerate(lifetimes)]
     try:

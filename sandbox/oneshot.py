@@ -1,8 +1,11 @@
 r"""Run one script in a container of its own and return what it printed.
 
-from sandbox.oneshot import run
+    from sandbox.oneshot import run
 
-run([], "echo hi").stdout  # b"hi\n"
+    run([], "echo hi").stdout  # b"hi\n"
+
+For scripts of one's own: nothing of the step wrapper is around the script. What an operator does goes through
+sandbox/session.py.
 """
 
 import secrets

@@ -332,7 +332,7 @@ def test_removed_containers_void_their_attempts(scenarios: Path, tmp_path: Path)
     out, flags = tmp_path / "out", ["--samples", "3", "--workers", "4"]
     process = started_rollout(scenarios, out, *flags)
     wait_until(lambda: len(containers_of(process)) >= 4, process)
-    removed = containers_of(process)  # one for each worker, some of the pool and of the checker
+    removed = containers_of(process)  # one per worker, and some of the pool's and the checkers'
     for one in removed:
         with contextlib.suppress(docker.errors.APIError):  # it ended by itself, or is being removed already
             api().remove_container(one, force=True)

@@ -1,9 +1,11 @@
 """docs/sandbox.md has the limits and the conformance cases as the code has them."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,14 @@ def test_every_case_has_a_row() -> None:
 def test_page_without_markers_is_refused() -> None:
     with pytest.raises(BadInputError, match="marker comments"):
         updated(TEXT.replace("<!-- end of cases -->", ""))
+
+
+@pytest.mark.docker
+def test_python_example_of_the_page_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    found: dict[str, Any] = {}
+    exec(example, found)
+    assert (found["step"].exit_code, found["check"].passed, found["again"].passed) == (0, True, True)
 
 
 def test_command_brings_a_page_up_to_date(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ HEREDOCS = {
     "cat <<-E\nx\n\tE": False, "if true; then cat <<E\nx\nE\nfi": False, "echo '<<' \\": False,
     "echo $((1 << 2))": False, "if true; then (echo '<<'": False, "echo '<<": False, "case '<<' in a) echo;;": False,
     "echo $((1 <<": False, "for i in '<<'; do": False, ")\ncat <<E\nx": False, "echo '<<' |": False, "cat <<": False,
-    "eval 'cat <<E\nx'": False, "echo `cat <<E\nx`": False,  # these are texts of their own
+    "eval 'cat <<E\nx'": False, "echo `cat <<E\nx`": False,  # each of these is parsed as a text of its own
 }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def test_open_heredocs_are_flagged() -> None:
 @pytest.mark.parametrize("at", [0, 7, 11, 12])
 def test_step_is_read_however_the_stream_is_cut(at: int) -> None:
     printed, closing, mark = b"out\0put \0ab", b"\0abc 3 1 0 0 /a b\0abc\0", b"\0xyz\0"
-    marked = printed + mark if at < 12 else printed  # the last words may come first, within, or last
+    marked = printed + mark if at < 12 else printed  # the closing message may come first, in the middle, or last
     rest = marked[:at] + closing + marked[at:] if at < 12 else printed + mark + b"late" + closing
     stream = b"of an earlier step \0abc\0" + b"\0abc 7 5\0" + rest
     for size in range(1, len(stream) + 1):
