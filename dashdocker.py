@@ -58,7 +58,7 @@ def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: st
         if runtime:
             require_runtime(runtime)
         reap()
-        return cases.check(only, SandboxOptions(runtime=runtime))
+        return cases.run_cases(only, SandboxOptions(runtime=runtime))
     if runtime or only:
         raise BadInputError("--runtime and --only belong to self-check")
     try:

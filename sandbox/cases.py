@@ -1,8 +1,8 @@
 """Check that the sandbox does what it promises: all conformance cases, for pytest and for `dashdocker.py self-check`.
 
-    from sandbox.cases import check
+    from sandbox.cases import run_cases
 
-    check("A01,F05", SandboxOptions(runtime="runsc"))
+    run_cases("A01,F05", SandboxOptions(runtime="runsc"))
 
 Each function is a case: its name is the case's name, its docstring the claim. Cases A to D are in command_cases.py; E
 (files), F (life cycle and isolation) and G (verification) are here. Missing numbers are no cases. F12 (the
@@ -40,12 +40,12 @@ from sandbox.session import Session
 from sandbox.tree import TREE_BYTES, TreeEntry
 from schema import HOME, Fixture
 
-__all__ = ["CASES", "check"]
+__all__ = ["CASES", "run_cases"]
 
 MIB = command_cases.MIB
 
 
-def check(only: str | None, options: SandboxOptions) -> int:
+def run_cases(only: str | None, options: SandboxOptions) -> int:
     """Run the cases named in `only`, separated by commas, or all, and print the counts; 1 where one does not hold."""
     summary = self_check(Testbed(options), only.split(",") if only else [])
     stage.print_summary({"action": "self-check", **summary})

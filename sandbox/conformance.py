@@ -63,7 +63,7 @@ class Testbed:
         The first `checks` sessions are running a checker, the others a command.
         """
         arguments = [json.dumps(asdict(self)), json.dumps(list(lifetimes)), str(checks)]
-        code = "import sys; from sandbox.conformance import keep_open; keep_open(*sys.argv[1:])"
+        code = "import sys; from sandbox.conformance import keep_sessions_open; keep_sessions_open(*sys.argv[1:])"
         command = [sys.executable, "-c", code, *arguments]
         with subprocess.Popen(command, cwd=Path(__file__).parent.parent, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
@@ -179,7 +179,7 @@ def sandboxes_of(label: str) -> list[str]:
         return boxes + networks + volumes
 
 
-def keep_open(testbed_json: str, lifetimes_json: str, checks: str) -> None:
+def keep_sessions_open(testbed_json: str, lifetimes_json: str, checks: str) -> None:
     """Open a session per lifetime, each running a command or a checker; print the run's label; wait to be ended.
 
     The other process of `Testbed.process` calls this; its arguments are `Testbed` and lifetimes as JSON.
