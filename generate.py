@@ -35,8 +35,6 @@ from authoring.gate import gate
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
-    EndpointError,
-    RequestRefusedError,
     Teacher,
     complaint,
     model_name,
@@ -46,6 +44,7 @@ from authoring.teacher import (
 )
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
+from operators.chat import EndpointError, RequestRefusedError
 from pipeline import stage
 from sandbox.containers import SandboxError, preflight, reap, remove_all
 from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record

@@ -23,6 +23,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
+from authoring.scaffold import SCAFFOLD
 from model.decoder import Decoder
 from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
@@ -82,7 +83,7 @@ def main(
     elif base is not None or adapter is not None:
         raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
     settings = {"temperature": temperature, "max_new_tokens": max_new_tokens, "retries": retries}
-    endpoint = EndpointOperator.from_environment(**settings) if operator == "endpoint" else None
+    endpoint = EndpointOperator.from_environment(scaffold=SCAFFOLD, **settings) if operator == "endpoint" else None
     image = preflight()
     reap()
     records = read_scenarios(scenarios, partial=partial)[:limit]
@@ -172,7 +173,9 @@ def factory(
     if operator == "reference":
         return ReferenceOperator
     if endpoint is not None:
-        return lambda: EndpointOperator(endpoint.model, endpoint.url, endpoint.key, **settings)
+        return lambda: EndpointOperator(
+            endpoint.model, endpoint.url, endpoint.key, scaffold=endpoint.scaffold, **settings
+        )
     assert base is not None
     model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
     wire: Wire = "chat" if render == "chat" else "markers"

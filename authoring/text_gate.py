@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from operators.endpoint import SCAFFOLD
+from authoring.scaffold import SCAFFOLD
 from pipeline.verdicts import is_command, is_terminal
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, DIFFICULTIES

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from authoring.gate import changed_paths, fakes, garbled, gate
+from authoring.scaffold import SCAFFOLD
 from authoring.text_gate import literals
-from operators.endpoint import SCAFFOLD
 from sandbox.tree import tree_of
 from schema import HOME, sha256, write_record
 from tests.helpers import ROOT

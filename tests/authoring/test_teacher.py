@@ -10,14 +10,13 @@ import pytest
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
-    EndpointError,
-    RequestRefusedError,
     Teacher,
     complaint,
     parse_bundle,
     question,
     scenario_of,
 )
+from operators.chat import EndpointError, RequestRefusedError
 from schema import Scenario
 from taxonomy import Combination, combinations
 from tests.helpers.chat_server import (

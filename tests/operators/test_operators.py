@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from authoring.scaffold import SCAFFOLD
 from model import loading
 from model.decoder import Decoder
 from model.loading import check_model, hold, load_model, model_hash, release
 from model.render import ORIENTATION, Renderer, opening, session_messages, start_prompt
-from operators.endpoint import OLLAMA_URL, SCAFFOLD, EndpointOperator, wire_messages
+from operators.chat import OLLAMA_URL
+from operators.endpoint import EndpointOperator, wire_messages
 from operators.local import LocalOperator
 from operators.protocol import ContextFullError, OperatorError
 from schema import BadInputError, Message, write_json
@@ -26,7 +28,9 @@ START = [*opening(SCENARIO), *start_prompt()]
 
 
 def endpoint(server: ChatServer, **settings: Any) -> EndpointOperator:
-    operator = EndpointOperator("test", server.url, **{"retries": 1, "timeout_seconds": 5.0, **settings})
+    operator = EndpointOperator(
+        "test", server.url, scaffold=SCAFFOLD, **{"retries": 1, "timeout_seconds": 5.0, **settings}
+    )
     operator.begin(SCENARIO, 5)
     return operator
 
@@ -74,7 +78,7 @@ def test_an_endpoint_is_told_the_scaffold_in_its_system_turn_and_nothing_of_the_
 
 def test_user_turns_in_a_row_are_merged_for_an_endpoint_only() -> None:
     messages = session_messages(SCENARIO, [("ls", "a.txt\n"), ("cat a.txt", "no newline")])
-    wire = wire_messages(messages)
+    wire = wire_messages(messages, SCAFFOLD)
     assert [turn["role"] for turn in wire] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert wire[3]["content"] == "a.txt\n$ "
     assert wire[5]["content"] == "no newline\n$ "
@@ -115,7 +119,7 @@ def test_an_endpoint_that_goes_on_misbehaving_is_an_operator_error(misbehaviour:
 def test_a_dead_endpoint_is_an_operator_error() -> None:
     with ChatServer([say("ls")]) as server:
         url = server.url
-    operator = EndpointOperator("test", url, retries=1)
+    operator = EndpointOperator("test", url, scaffold=SCAFFOLD, retries=1)
     with pytest.raises(OperatorError, match="APIConnectionError"):
         operator.command(START)
 
@@ -129,18 +133,19 @@ def test_a_refusal_for_the_contexts_length_is_context_full() -> None:
 def test_the_environment_names_the_endpoint_and_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SEKFT_OP_MODEL", "SEKFT_OP_URL", "SEKFT_OP_KEY", "SEKFT_URL", "SEKFT_KEY"):
         monkeypatch.delenv(name, raising=False)
+
+    def named() -> EndpointOperator:
+        return EndpointOperator.from_environment(scaffold=SCAFFOLD)
+
     with pytest.raises(BadInputError, match="SEKFT_OP_MODEL"):
-        EndpointOperator.from_environment()
+        named()
     monkeypatch.setenv("SEKFT_OP_MODEL", "m")
-    assert EndpointOperator.from_environment().url == OLLAMA_URL
+    assert named().url == OLLAMA_URL
     monkeypatch.setenv("SEKFT_URL", "http://teacher/v1")
     monkeypatch.setenv("SEKFT_KEY", "k")
-    assert (EndpointOperator.from_environment().url, EndpointOperator.from_environment().key) == (
-        "http://teacher/v1",
-        "k",
-    )
+    assert (named().url, named().key) == ("http://teacher/v1", "k")
     monkeypatch.setenv("SEKFT_OP_URL", "http://operator/v1")
-    assert EndpointOperator.from_environment().url == "http://operator/v1"
+    assert named().url == "http://operator/v1"
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
