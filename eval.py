@@ -115,7 +115,7 @@ def main(
             sampling: dict[str, Any] = {"temperature": temperature, "max_new_tokens": max_new_tokens}
             make = partial_of(
                 LocalOperator, Decoder(model, use_cache=not no_cache), wire, name=base, adapter=own,
-                cancelled=cancelled, clean=tidy if subject == "clean_up" else None, **sampling,
+                cancelled=cancelled, tidy=tidy if subject == "clean_up" else None, **sampling,
             )  # fmt: skip
             limits = {"seed": seed, "max_steps": max_steps, "timeout_seconds": timeout_seconds}
             with bare:

@@ -219,12 +219,12 @@ def test_announcements_vary_and_hold_no_word_that_names_or_contents_are_made_of(
     assert all("PROGRAM" in entry.text for entry in made)
     words = {word.strip(".,:;*#[]-='").lower() for entry in made for word in entry.text.split()}
     assert words.isdisjoint(WORDS)
-    assert words.isdisjoint(providers._ROLES)
+    assert words.isdisjoint(providers.ROLES)
     assert not any("/" in entry.text for entry in made)
 
 
 def test_providers_and_words_are_told_apart() -> None:
-    assert set(providers._ROLES).isdisjoint(WORDS)
+    assert set(providers.ROLES).isdisjoint(WORDS)
     assert len(WORDS) == len(set(WORDS)) >= 500
     assert all(word.isascii() and word.islower() and 3 <= len(word) <= 9 for word in WORDS)
 
