@@ -6,10 +6,11 @@
 
 Its sessions are offline training data, so each command must follow from what the screen has shown. The operator calls
 the provider only after it has seen the announcement. It carries out each directive as soon as it has read it, then asks
-for the next one, until there are no more. Work ends in `|| failed=1` where it can, so that the shell notes a failure; the
-operator prints that note before its terminal, and the note decides between `exit` and `panic`. A directive that cannot
-be done is tried once and left, the others are done, and `panic` repeats what the screen said. Most sessions follow a
-few plain routines; the others look elsewhere first, inspect results, or join commands. The seed decides all of it.
+for the next one, until there are no more. It appends `|| failed=1` to its work where the syntax allows that, so that
+the shell notes a failure; it prints that note before its terminal, and the note decides between `exit` and `panic`. A
+directive that cannot be done is tried once and left, the others are done, and `panic` repeats what the screen said.
+Most sessions follow a few plain routines; the others look elsewhere first, inspect results, or join commands. The seed
+decides all of it.
 """
 
 import random
@@ -152,9 +153,8 @@ class ReferenceOperator:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
             hidden = len(relative.parts) > 1 and not self._listed(str(relative))
-            if hidden or (
-                not relative.suffix and self.rng.random() < 0.8
-            ):  # `ls` shows the name of a file and of a directory alike
+            # Without a suffix, `ls` shows a file and a directory alike.
+            if hidden or (not relative.suffix and self.rng.random() < 0.8):
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
         elif f"MAIL={place}" in self.screen:

@@ -27,7 +27,7 @@ def _read_words(name: str) -> frozenset[str]:
     return frozenset((Path(__file__).parent / "words" / f"{name}.txt").read_text().split())
 
 
-# Programs and builtins. A line whose first word is not in this list is still a command, unless it reads like a sentence.
+# Programs and builtins. A line that begins with another word is still a command, unless it reads like a sentence.
 PROGRAMS = _read_words("programs")
 SPEAKERS = frozenset({"echo", "printf", "panic", "git"})  # their arguments may be sentences
 # Programs whose names also begin English sentences ("find the file", "sort all lines").

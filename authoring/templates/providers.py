@@ -34,8 +34,8 @@ class Form:
 class Grammar:
     """How one program is called: its forms, the calls that print every directive, and the shell code behind them.
 
-    `keys` are the arguments of `directive` in the script, one per directive; `branches` maps a case pattern of the first
-    argument to shell code.
+    `keys` are the arguments of `directive` in the script, one per directive; `branches` maps a case pattern of the
+    first argument to shell code.
     """
 
     forms: list[Form]
