@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from authoring.gate import changed_paths, fakes, garbled, gate
+from authoring.gate import changed_paths, fakes, garbled, gate, mutations
 from authoring.scaffold import SCAFFOLD
 from authoring.text_gate import literals
 from sandbox.tree import tree_of
@@ -171,6 +171,7 @@ def test_a_faked_success_that_passes_is_refused(fault: str) -> None:
     expected, changes = BLOCKED_FAULTS[fault]
     name, reason = refusal(hand(blocked=True, **changes))
     assert (name, bool(reason)) == (expected, True), reason
+    assert str(reason).count("the solved world") == (expected == "fakes"), reason
 
 
 @pytest.mark.docker
@@ -183,6 +184,20 @@ def test_a_sound_scenario_is_admitted_and_the_findings_say_what_was_tried(blocke
     assert result.findings["prefixes"] == (0 if blocked else 1)
     assert result.findings.get("fakes") == (6 if blocked else None)
     assert gate(hand(blocked=blocked)) == result  # nothing in it depends on time
+
+
+def test_each_spoilt_world_has_a_short_name_of_its_own() -> None:
+    """The reason of a refusal is "the solved world with <name> passes the checker"."""
+    pointer = {"path": f"{HOME}/pointer", "type": "symlink", "target": "fruit.txt"}
+    scenario = hand(blocked=True, fixtures=[FRUIT, pointer])
+    solved = tree_of(scenario.world_fixtures())
+    spoilt = [what for what, _ in mutations([], solved)]
+    faked = [what for what, _ in fakes(scenario, solved)]
+    assert {f"{HOME}/pointer garbled", f"{HOME}/fruit.txt garbled"} <= set(spoilt)
+    assert {f"{HOME}/pointer edited", f"{HOME}/fruit.txt edited"} <= set(faked)
+    assert not [what for what in [*spoilt, *faked] if not what.startswith(f"{HOME}/")]
+    assert len(set(spoilt)) == len(spoilt)
+    assert len(set(faked)) == len(faked)
 
 
 def test_a_fake_is_another_world_also_where_the_blocked_output_is_there_already() -> None:
