@@ -7,11 +7,12 @@ Writes  nothing
 Needs   a Docker engine
 
 The checks of the text come first (text_gate.py), then those in real containers. The first check that fails refuses the
-scenario, and its reason says what to repair. A broken sandbox decides nothing: SandboxError is raised. The gate runs the
-solution through `session()` step by step, as a rollout does, three times in three containers. The session itself checks
-the first run, as after a rollout. One more clean container then checks the final states of the other runs, which must
-pass, and every world that must fail: untouched, after a prefix of the solution, spoilt, faked. It removes all files and
-processes before each check.
+scenario, and its reason says what to repair. A broken sandbox decides nothing: SandboxError is raised.
+
+The gate runs the solution step by step through `session()`, as a rollout does, three times in three containers. The
+first session verifies its own result, as after a rollout. One more clean container then checks the final states of the
+other runs, which must pass, and every world that must fail: untouched, after a prefix of the solution, spoilt, faked.
+It removes all files and processes before each check.
 """
 
 from collections import Counter
@@ -130,10 +131,8 @@ class _Trial:
         found = verify_each(trees, self.scenario.checker, timeout_seconds=self.timeout_seconds)
         for check in found[: len(passing)]:
             if not check.passed:
-                raise RejectedError(
-                    "reference",
-                    f"the solved world passes where it was made but not when unpacked anew: {_short(check)}",
-                )
+                reason = f"the solved world passes where it was made but not when unpacked anew: {_short(check)}"
+                raise RejectedError("reference", reason)
         for (name, what, _), check in zip(failing, found[len(passing) :], strict=True):
             if check.passed is None:
                 raise RejectedError(name, f"the checker crashed or timed out on {what}: {_short(check)}")
@@ -161,7 +160,7 @@ class _Trial:
         return first, others
 
     def run_solution(self, *, discover: bool) -> "_SolutionRun":
-        """Run the solution once in a new session. With `discover` the session also checks the provider and the result."""
+        """Run the solution once in a new session; with `discover` the provider and the result are checked there, too."""
         self.stop_if_cancelled()
         self.findings["containers"] += 1 + discover
         scenario, run = self.scenario, _SolutionRun()

@@ -184,7 +184,7 @@ def literals(script: str, *, inner: bool) -> set[str]:
 
 
 def _forms_of_path(path: str) -> Iterator[str]:
-    """The ways in which a text may name a path. A file name of letters alone does not count: it may be a common word."""
+    """The ways in which a text may name a path. A name of letters alone does not count: it may be a common word."""
     relative = PurePosixPath(path).relative_to(HOME)
     yield str(relative)
     if re.search(r"[^A-Za-z]", relative.name):
