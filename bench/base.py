@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from authoring import templates
-from authoring.templates.wording import worded
+from authoring.templates.wording import reworded
 from authoring.templates.world import Names
 from model.render import Renderer
 from pipeline import stage
@@ -48,7 +48,7 @@ def main(*, base: Path, n: int, seed: int) -> int:
             if not unit.solution:  # there is nothing to be done
                 continue
             units += 1
-            opening, texts = corpus.opening(rng), {"instruction": worded(unit, rng), "directive": unit.directive}
+            opening, texts = corpus.opening(rng), {"instruction": reworded(unit, rng), "directive": unit.directive}
             work = corpus.typed([Step(command, "") for command in unit.solution])
             for wording, text in texts.items():
                 messages = [*opening, Message(role="user", content=text), *work]

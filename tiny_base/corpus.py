@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from authoring import templates
-from authoring.templates.wording import asked, instruction_of
+from authoring.templates.wording import instruction_of, with_opener_and_closer
 from authoring.templates.words import CALLED, CALLS
 from authoring.templates.world import Names, Unit, fixture, quote
 from operators.reference import harmless_attempts
@@ -263,7 +263,7 @@ def one_by_one(rng: random.Random, names: Names, world: World, jobs: list[Job]) 
     """Each instruction is a user turn of its own, carried out before the next comes."""
     turns: list[Message] = []
     for job in jobs:
-        turns += [user(asked(instruction_of(job.unit, rng), rng)), *job.done(rng, world)]
+        turns += [user(with_opener_and_closer(instruction_of(job.unit, rng), rng)), *job.done(rng, world)]
     return turns
 
 
@@ -287,7 +287,7 @@ def from_notes(rng: random.Random, names: Names, world: World, jobs: list[Job]) 
     kept = {f"{place}/{rng.choice([names.file, names.stem])()}": job for job in jobs}
     kept = dict(sorted(kept.items(), key=lambda item: item[0].encode()))
     for path, job in kept.items():
-        world.add([fixture(path, asked(instruction_of(job.unit, rng), rng) + "\n")])
+        world.add([fixture(path, with_opener_and_closer(instruction_of(job.unit, rng), rng) + "\n")])
     turns = rng.choice([[], [user(rng.choice(["What is asked lies in {}.", "See {}.", "{} holds it."]).format(place))]])
     turns = turns + typed([world.home(rng)] if rng.random() < 0.5 else [])
     turns += typed([Step(f"ls {quote(place)}", lines(world.listing(place)))])

@@ -1,13 +1,6 @@
-"""Shape the archetype that adds a prefix to many names, or strips one from them.
+"""Worlds in which a prefix is added to many names, or stripped from them."""
 
-    from authoring.templates.prefixes import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.renames import renamed
+from authoring.templates.renames import renaming_unit
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, listed
 
 
@@ -19,7 +12,7 @@ def _plain(names: Names, count: int, ext: str, prefix: str = "") -> dict[str, st
 def _add_prefix(names: Names) -> Unit:
     place, prefix, ext = names.directory(), f"{names.word()}{names.pick(['-', '_'])}", names.pick(["log", "txt", "jpg"])
     files = _plain(names, names.number(2, 4), ext)
-    return renamed(
+    return renaming_unit(
         place,
         files,
         {f"{prefix}{name}": text for name, text in files.items()},
@@ -76,7 +69,7 @@ def _strip_prefix(names: Names) -> Unit:
     place, prefix = names.directory(), f"{names.word()}{names.pick(['-', '_'])}"
     ext = names.pick(["log", "txt", "csv"])
     files = _plain(names, names.number(2, 4), ext, prefix)
-    return renamed(
+    return renaming_unit(
         place,
         files,
         {name.removeprefix(prefix): text for name, text in files.items()},
@@ -131,7 +124,7 @@ def _swap_prefix(names: Names) -> Unit:
     place, mark = names.directory(), names.pick(["-", "_"])
     old, new = (f"{word}{mark}" for word in names.words(2))
     files = _plain(names, names.number(2, 4), names.pick(["log", "txt", "png"]), old)
-    return renamed(
+    return renaming_unit(
         place,
         files,
         {f"{new}{name.removeprefix(old)}": text for name, text in files.items()},

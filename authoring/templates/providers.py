@@ -82,7 +82,7 @@ def provider(kind: str, doc_depth: str, directives: Sequence[str], names: Names,
     )
 
 
-def _worded(patterns: Sequence[str], rng: random.Random, **given: str) -> str:
+def _fill_sentence(patterns: Sequence[str], rng: random.Random, **given: str) -> str:
     """One of `patterns` with each {slot} filled from `given` or with a random text; a {Slot} is capitalised."""
 
     def filled(slot: re.Match[str]) -> str:
@@ -103,14 +103,14 @@ def _documentation(
     if doc_depth == "usage":
         usage = rng.choice(["usage: {}", "Usage: {}", "usage is {}"]).format(rng.choice([" | ", " or "]).join(synopses))
         return [usage], [usage], {}
-    bare = [_worded(_TEXTS["bare_help"], rng, name=name)]
-    title = f"{name}{rng.choice([' - ', ': '])}{_worded(_TEXTS['heads'], rng)}"
+    bare = [_fill_sentence(_TEXTS["bare_help"], rng, name=name)]
+    title = f"{name}{rng.choice([' - ', ': '])}{_fill_sentence(_TEXTS['heads'], rng)}"
     if doc_depth == "help":
         gap = rng.choice(["  ", " - ", "   "])
         return bare, [title, *(f"  {form.synopsis}{gap}{form.meaning}" for form in grammar.forms)], {}
     own_help = {form.subcommand: f"{form.synopsis}: {form.meaning}" for form in grammar.forms if form.subcommand}
     known = rng.choice(["commands: {}", "Commands: {}", "knows: {}"]).format(rng.choice([", ", " "]).join(own_help))
-    return bare, [title, known, _worded(_TEXTS["subhelp"], rng, name=name)], own_help
+    return bare, [title, known, _fill_sentence(_TEXTS["subhelp"], rng, name=name)], own_help
 
 
 def _source(
@@ -158,8 +158,8 @@ def _subcommand(name: str, count: int, names: Names, rng: random.Random) -> Gram
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
         [
-            Form(f"{name} {lister}", _worded(_TEXTS["list"], rng), lister),
-            Form(f"{name} {shower} {value}", _worded(_TEXTS["show"], rng), shower),
+            Form(f"{name} {lister}", _fill_sentence(_TEXTS["list"], rng), lister),
+            Form(f"{name} {shower} {value}", _fill_sentence(_TEXTS["show"], rng), shower),
         ],
         [f"{name} {lister}", *(f"{name} {shower} {key}" for key in keys)],
         keys,
@@ -174,8 +174,8 @@ def _flags(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
         [
-            Form(f"{name} {lister}", _worded(_TEXTS["list"], rng)),
-            Form(f"{name} {shower} {value}", _worded(_TEXTS["show"], rng)),
+            Form(f"{name} {lister}", _fill_sentence(_TEXTS["list"], rng)),
+            Form(f"{name} {shower} {value}", _fill_sentence(_TEXTS["show"], rng)),
         ],
         [f"{name} {lister}", *(f"{name} {shower} {key}" for key in keys)],
         keys,
@@ -187,7 +187,7 @@ def _numbered(name: str, count: int, names: Names, rng: random.Random) -> Gramma
     value = rng.choice(["NUMBER", "N"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
-        [Form(f"{name} {value} {_span(count, rng)}", _worded(_TEXTS["show"], rng))],
+        [Form(f"{name} {value} {_span(count, rng)}", _fill_sentence(_TEXTS["show"], rng))],
         [f"{name} {key}" for key in keys],
         keys,
         {"[0-9]*": 'directive "$1"'},
@@ -197,7 +197,7 @@ def _numbered(name: str, count: int, names: Names, rng: random.Random) -> Gramma
 def _bulletin(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     verb = rng.choice(_TEXTS["bulletin_words"])
     return Grammar(
-        [Form(f"{name} {verb}", _worded(_TEXTS["all"], rng))],
+        [Form(f"{name} {verb}", _fill_sentence(_TEXTS["all"], rng))],
         [f"{name} {verb}"],
         [str(number) for number in range(1, count + 1)],
         {verb: "; ".join(f"directive {number}" for number in range(1, count + 1))},
@@ -209,8 +209,8 @@ def _topics(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
     keys = names.words(count)
     return Grammar(
         [
-            Form(f"{name} {lister}", _worded(_TEXTS["topic_list"], rng, which=lister), lister),
-            Form(f"{name} {reader} {value}", _worded(_TEXTS["topic_show"], rng, which=value.lower()), reader),
+            Form(f"{name} {lister}", _fill_sentence(_TEXTS["topic_list"], rng, which=lister), lister),
+            Form(f"{name} {reader} {value}", _fill_sentence(_TEXTS["topic_show"], rng, which=value.lower()), reader),
         ],
         [f"{name} {lister}", *(f"{name} {reader} {key}" for key in keys)],
         keys,
@@ -222,7 +222,12 @@ def _keyvalue(name: str, count: int, names: Names, rng: random.Random) -> Gramma
     key_name = rng.choice(_TEXTS["keyvalue_words"])
     keys = [str(number) for number in range(1, count + 1)]
     return Grammar(
-        [Form(f"{name} {key_name}={rng.choice(['NUMBER', 'N'])} {_span(count, rng)}", _worded(_TEXTS["show"], rng))],
+        [
+            Form(
+                f"{name} {key_name}={rng.choice(['NUMBER', 'N'])} {_span(count, rng)}",
+                _fill_sentence(_TEXTS["show"], rng),
+            )
+        ],
         [f"{name} {key_name}={key}" for key in keys],
         keys,
         {f"{key_name}=*": 'directive "${1#*=}"'},
@@ -236,7 +241,7 @@ def _piped(name: str, count: int, names: Names, rng: random.Random) -> Grammar:
         [
             Form(
                 f"echo {rng.choice(['NUMBER', 'N'])} | {name} {verb} {_span(count, rng)}",
-                _worded(_TEXTS["show"], rng),
+                _fill_sentence(_TEXTS["show"], rng),
                 verb,
             )
         ],
@@ -259,7 +264,7 @@ _GRAMMARS: dict[str, Callable[[str, int, Names, random.Random], Grammar]] = {
 
 def announcement(channel: str, program: str, rng: random.Random, names: Names) -> Announcement:
     """A text that points at `program`, in the style of `channel`. It holds no path and no word about the work."""
-    text = _worded(
+    text = _fill_sentence(
         [rng.choice(_TEXTS["frames"][channel]).replace("{pointer}", rng.choice(_TEXTS["pointers"]))], rng, name=program
     )
     if channel in ("motd", "banner"):

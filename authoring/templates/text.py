@@ -1,13 +1,6 @@
-"""Make worlds of changing text: replacing words, translating characters.
+"""Worlds in which words of a text are replaced."""
 
-    from authoring.templates.text import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, edited, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, editing_unit, fixture, quote, saving_unit, shown, text_of
 
 
 def _mentions(names: Names, word: str, *, twice: bool = False) -> str:
@@ -24,7 +17,7 @@ def replace_in_file(names: Names) -> Unit:
     """Every occurrence of a word in one file, in place."""
     path, old, new = names.path(names.pick(["txt", "md", "conf"]), names.number(0, 1)), names.keyword(), names.word()
     text = _mentions(names, old, twice=True)
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text)],
         {path: text.replace(old, new)},
@@ -72,7 +65,7 @@ def replace_into_copy(names: Names) -> Unit:
     path, out = names.path("txt", names.number(0, 1)), names.file("txt")
     old, new = names.keyword(), names.word()
     text = _mentions(names, old, twice=True)
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text)],
         out,
@@ -126,7 +119,7 @@ def replace_in_directory(names: Names) -> Unit:
     ext, other = names.rng.sample(["txt", "conf", "md"], 2)
     texts = {f"{home}/{names.file(ext)}": _mentions(names, old, twice=True) for _ in range(names.number(2, 3))}
     rest = fixture(f"{home}/{names.file(other)}", _mentions(names, old))
-    return edited(
+    return editing_unit(
         names,
         [*(fixture(path, text) for path, text in texts.items()), rest],
         {path: text.replace(old, new) for path, text in texts.items()},
@@ -178,7 +171,7 @@ def replace_in_tree(names: Names) -> Unit:
     home, old, new = names.directory(), names.keyword(), names.word()
     texts = {f"{home}/{names.path('txt', depth, plain=True)}": _mentions(names, old) for depth in (0, 1, 2)}
     rest = [fixture(f"{home}/{names.path('txt', depth, plain=True)}", names.text()) for depth in (0, 1)]
-    return edited(
+    return editing_unit(
         names,
         [*(fixture(path, text) for path, text in texts.items()), *rest],
         {path: text.replace(old, new) for path, text in texts.items()},
@@ -238,7 +231,7 @@ def replace_once_per_line(names: Names) -> Unit:
     path, old, new = names.path("txt", names.number(0, 1)), names.keyword(), names.word()
     lines = [f"{old} {names.line(1, 2)} {old}", f"{names.line(1, 2)} {old} {old}", *names.lines(3)]
     names.rng.shuffle(lines)
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text_of(lines))],
         {path: text_of(line.replace(old, new, 1) for line in lines)},
@@ -291,7 +284,7 @@ def replace_two_words(names: Names) -> Unit:
     path, first, second = names.path("md", names.number(0, 1)), names.keyword(), names.keyword()
     one, two = names.words(2)
     text = text_of([names.line(), f"{names.line()} {first}", f"{second} {names.line()}", f"{first} {second}"])
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text)],
         {path: text.replace(first, one).replace(second, two)},

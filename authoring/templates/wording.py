@@ -23,7 +23,7 @@ OPENERS, CLOSERS = _PHRASES["openers"], _PHRASES["closers"]  # around an instruc
 ORDERS, HOW_TO = _PHRASES["orders"], _PHRASES["how_to"]  # frames for an instruction, which takes the place of {}
 
 
-def worded(unit: Unit, rng: random.Random) -> str:
+def reworded(unit: Unit, rng: random.Random) -> str:
     """The unit's instruction in other words; many a wish, question or heading comes as an order."""
     thing, frame = unit.instruction.removeprefix("how to "), None
     if thing != unit.instruction:
@@ -35,14 +35,14 @@ def worded(unit: Unit, rng: random.Random) -> str:
     if rng.random() < 0.2:  # in a hurry
         text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
     if rng.random() < 0.25:
-        text = strange(text, rng)
+        text = with_strange_words(text, rng)
     if frame in ORDERS:
         text = frame.format(text)
         return text[:1].upper() + text[1:] if rng.random() < 0.9 else text
     return frame.format(text) if frame else text
 
 
-def strange(text: str, rng: random.Random) -> str:
+def with_strange_words(text: str, rng: random.Random) -> str:
     """The text with a word or two that say nothing of the work, or that stand in its first word's place.
 
     A small base takes a word that it has never read for a name to copy: here it reads words that are none.
@@ -70,7 +70,7 @@ def as_order(wish: str, rng: random.Random) -> str:
 
 
 @cache
-def told() -> frozenset[str]:
+def directive_sentences() -> frozenset[str]:
     """The sentences of five words and more of every directive, masked: 40 draws of each shape have each wording."""
     shapes = [shape for table in (SHAPES, DOABLE) for group in table.values() for shape in group]
     units = (shape(Names(random.Random(at), awkward=at % 4 == 0)) for shape in shapes for at in range(40))
@@ -83,14 +83,14 @@ def told() -> frozenset[str]:
 def instruction_of(unit: Unit, rng: random.Random) -> str:
     """The unit's instruction in other words, none of whose sentences is a directive's."""
     for _ in range(8):
-        text = worded(unit, rng)
+        text = reworded(unit, rng)
         frame = masked(text).lower()
-        if not any(sentence in frame for sentence in told()):
+        if not any(sentence in frame for sentence in directive_sentences()):
             return text
     return unit.instruction.removeprefix("how to ")
 
 
-def asked(instruction: str, rng: random.Random) -> str:
+def with_opener_and_closer(instruction: str, rng: random.Random) -> str:
     """The instruction with something small before and after it."""
     return rng.choice(OPENERS) + instruction + rng.choice(CLOSERS)
 

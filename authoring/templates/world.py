@@ -138,7 +138,7 @@ class Names:
         return self.rng.sample(range(low, high + 1), count)
 
 
-def saved(
+def saving_unit(
     names: Names,
     fixtures: Sequence[Fixture],
     out: str,
@@ -152,7 +152,7 @@ def saved(
     return Unit(list(fixtures), names.pick(asks), names.wording(others), solution, after=[fixture(out, text)])
 
 
-def edited(
+def editing_unit(
     names: Names,
     fixtures: Sequence[Fixture],
     texts: dict[str, str],
