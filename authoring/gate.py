@@ -160,7 +160,7 @@ class _Trial:
         return first, others
 
     def run_solution(self, *, discover: bool) -> "_SolutionRun":
-        """Run the solution once in a new session; with `discover` the provider and the result are checked there, too."""
+        """Run the solution once in a new session. With `discover`, check the provider and the result there as well."""
         self.stop_if_cancelled()
         self.findings["containers"] += 1 + discover
         scenario, run = self.scenario, _SolutionRun()

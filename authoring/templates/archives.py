@@ -22,7 +22,7 @@ def binary_file(path: str, content: bytes) -> Fixture:
 
 
 def tar_bytes(members: dict[str, str], *, compressed: bool = False) -> bytes:
-    """A tar archive of text files, the same bytes each time; gzip around it where asked."""
+    """A tar archive of text files, gzipped if `compressed`; the same members give the same bytes."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, text in members.items():
@@ -33,7 +33,7 @@ def tar_bytes(members: dict[str, str], *, compressed: bool = False) -> bytes:
 
 
 def zip_bytes(members: dict[str, str]) -> bytes:
-    """A zip archive of text files, the same bytes each time."""
+    """A zip archive of text files; the same members give the same bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
@@ -44,7 +44,7 @@ def zip_bytes(members: dict[str, str]) -> bytes:
 
 
 def holds_members(path: str, members: dict[str, str], *, compressed: bool) -> list[str]:
-    """Checks that an archive holds these members, each with this text, and nothing behind them but tar's zeros."""
+    """Checks that an archive holds exactly these members with these texts, and after them only tar's zeros."""
     archive = quote(path)
     opened = f"zcat < {archive}" if compressed else f"cat < {archive}"
     names = "\n".join(sorted(members, key=str.encode))
@@ -61,7 +61,7 @@ def holds_members(path: str, members: dict[str, str], *, compressed: bool) -> li
 
 
 def _whole_gzip(path: str) -> str:
-    """A check that a gzip file is sound and ends where its data end: the last four bytes are the size of the data."""
+    """A check that a gzip file is sound and has nothing after its data: its last four bytes are their size."""
     file = quote(path)
     last = f"tail -c 4 {file} | od -t u1 | awk 'NR==1 {{print $2+256*($3+256*($4+256*$5))}}'"
     return f'gunzip -t < {file} && [ "$({last})" -eq "$(zcat < {file} | wc -c)" ]'
@@ -74,7 +74,7 @@ def named_texts(names: Names, count: int, ext: str | None = None) -> dict[str, s
 
 
 def texts_below(place: str, members: dict[str, str]) -> dict[str, str]:
-    """The same texts at names below `place`."""
+    """The same texts, with names below `place`."""
     return {f"{place}/{name}": text for name, text in members.items()}
 
 

@@ -54,7 +54,7 @@ def _number_sequence(names: Names) -> Unit:
     )
 
 
-def _through(
+def _filter_unit(
     names: Names,
     command: str,
     turn: Callable[[list[str]], list[str]],
@@ -62,9 +62,9 @@ def _through(
     others: Callable[[str, str], Sequence[str]],
     lines: list[str],
 ) -> Unit:
-    """A unit that passes a file through one command; `what` says what becomes of the lines.
+    """A unit that passes a file through one command; `what` describes the change of the lines in words.
 
-    `others` gives the instructions for the two file names, the source and the result.
+    `others` makes the instructions from two file names, those of the source and the result.
     """
     source, out = names.path("txt", names.number(0, 1)), names.file("txt")
     s, o = shown(source), shown(out)
@@ -85,7 +85,7 @@ def _through(
 
 def _reversed_lines(names: Names) -> Unit:
     lines = names.lines(names.number(3, 6))
-    return _through(
+    return _filter_unit(
         names,
         "tac",
         lambda all_: all_[::-1],
@@ -123,7 +123,7 @@ def _reversed_lines(names: Names) -> Unit:
 
 def _mirrored_lines(names: Names) -> Unit:
     lines = names.lines(names.number(3, 5))
-    return _through(
+    return _filter_unit(
         names,
         "rev",
         lambda all_: [line[::-1] for line in all_],
@@ -166,7 +166,7 @@ def _numbered_lines(names: Names) -> Unit:
     def numbered(all_: list[str]) -> list[str]:
         return [f"{index} {line}" for index, line in enumerate(all_, 1)]
 
-    return _through(
+    return _filter_unit(
         names,
         "awk '{print NR, $0}'",
         numbered,
@@ -209,7 +209,7 @@ def _folded_lines(names: Names) -> Unit:
     def folded(all_: list[str]) -> list[str]:
         return [line[start : start + width] for line in all_ for start in range(0, len(line), width)]
 
-    return _through(
+    return _filter_unit(
         names,
         f"fold -w {width}",
         folded,
@@ -333,10 +333,10 @@ def _encoded(names: Names) -> Unit:
     )
 
 
-def _cleaned(
+def _cleaning_unit(
     names: Names, script: str, spoil: Callable[[str], str], what: str, others: Callable[[str], Sequence[str]]
 ) -> Unit:
-    """A unit that edits every line of a file in place; `what` is what must go, `others` the instructions for a file."""
+    """A unit that edits every line of a file in place. `what` names the part to remove, `others` makes instructions."""
     path = names.path(names.pick(["conf", "cfg", "env"]), names.number(0, 1))
     lines = [f"{names.filler()[0]}={names.number(1, 99)}" for _ in range(names.number(3, 5))]
     s = shown(path)
@@ -356,7 +356,7 @@ def _cleaned(
 
 
 def _carriage_returns(names: Names) -> Unit:
-    return _cleaned(
+    return _cleaning_unit(
         names,
         r"s/\r$//",
         lambda line: f"{line}\r",
@@ -392,7 +392,7 @@ def _carriage_returns(names: Names) -> Unit:
 
 
 def _trailing_spaces(names: Names) -> Unit:
-    return _cleaned(
+    return _cleaning_unit(
         names,
         "s/ *$//",
         lambda line: f"{line}   ",

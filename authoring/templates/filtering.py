@@ -69,7 +69,7 @@ def rows_by_number(names: Names) -> Unit:
 
 
 def _rows_with_word(names: Names, word: str) -> Rows:
-    """Rows of three cells; the second is the word in two or three rows, and other rows hold it elsewhere."""
+    """Rows of three cells. In two or three rows the second cell is the word; other rows have it in another cell."""
     rows = some_rows(names, 3, 5, 7)
     for row in names.rng.sample(rows[1:], names.number(2, 3)):
         row[1] = word

@@ -24,7 +24,7 @@ def _with_mode(entry: Fixture, mode: int) -> Fixture:
 
 
 def _octal(names: Names, *without: int) -> int:
-    """A mode for files that differs from `without`."""
+    """A mode for files that is none of `without`."""
     return names.pick([mode for mode in (0o600, 0o640, 0o644, 0o660, 0o664, 0o440, 0o400) if mode not in without])
 
 

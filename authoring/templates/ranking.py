@@ -6,7 +6,7 @@
 from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
-def _ranked(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
+def _lines_and_ranking(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
     """Lines in random order and their `size` values with how often each occurs, most frequent first, no two equal."""
     counts = sorted(names.numbers(size, 1, size + 2), reverse=True)
     ranking = list(zip(names.filler(size), counts, strict=True))
@@ -17,7 +17,7 @@ def _ranked(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
 
 def _winner(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
-    lines, ranking = _ranked(names, names.number(3, 4))
+    lines, ranking = _lines_and_ranking(names, names.number(3, 4))
     s, o = shown(source), shown(out)
     most = names.rng.random() < 0.7
     kind, flags, value = ("most", "-rn", ranking[0][0]) if most else ("least", "-n", ranking[-1][0])
@@ -65,7 +65,7 @@ def _winner(names: Names) -> Unit:
 
 def _top_values(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
-    lines, ranking = _ranked(names, names.number(4, 5))
+    lines, ranking = _lines_and_ranking(names, names.number(4, 5))
     top = names.number(2, 3)
     s, o = shown(source), shown(out)
     return saving_unit(
@@ -121,7 +121,7 @@ def _top_values(names: Names) -> Unit:
 def _rank_column(names: Names) -> Unit:
     table = names.rng.random() < 0.5
     source, out = names.path("csv" if table else "log", names.number(0, 1)), names.file("txt")
-    values, ranking = _ranked(names, 3)
+    values, ranking = _lines_and_ranking(names, 3)
     column = names.number(1, 2)
     separator = "," if table else " "
     rows = [[names.filler()[0], names.filler()[0]] for _ in values]
@@ -233,7 +233,7 @@ def _repeated_lines(names: Names) -> Unit:
 
 def _ranking_and_winner(names: Names) -> Unit:
     source, ranks, out = names.path("log", names.number(0, 1)), names.file("txt"), names.file("txt")
-    lines, ranking = _ranked(names, 3)
+    lines, ranking = _lines_and_ranking(names, 3)
     s, r, o = shown(source), shown(ranks), shown(out)
     unit = saving_unit(
         names,
@@ -292,7 +292,7 @@ def _ranking_and_winner(names: Names) -> Unit:
 
 def _common_over_files(names: Names) -> Unit:
     place, out, ext = names.directory(), names.file("txt"), names.pick(["log", "txt"])
-    lines, ranking = _ranked(names, 3)
+    lines, ranking = _lines_and_ranking(names, 3)
     half = len(lines) // 2
     sources = [f"{place}/{names.file(ext)}" for _ in range(2)]
     return saving_unit(

@@ -26,7 +26,7 @@ def _files_named(names: Names, count: int, ext: str) -> dict[str, str]:
 def renaming_unit(
     place: str, before: dict[str, str], after: dict[str, str], *, rest: dict[str, str], **asks: object
 ) -> Unit:
-    """A unit in which the files of `before` in `place` become those of `after`, and `rest` stays."""
+    """A unit that renames the files of `before` in `place` to those of `after`; the files of `rest` stay."""
     return Unit(
         fixtures=[fixture(f"{place}/{name}", text) for name, text in sorted({**before, **rest}.items())],
         after=[fixture(f"{place}/{name}", text) for name, text in after.items()],

@@ -17,7 +17,7 @@ def _files(names: Names, paths: list[str]) -> list[Fixture]:
 
 
 def lines_some_with(names: Names, word: str, count: int) -> tuple[list[str], list[str]]:
-    """Lines of which two to four hold the word at the start, inside or at the end; and those that do."""
+    """`count` lines, of which two to four have the word at the start, inside or at the end; and a list of those."""
     lines = names.lines(count)
     for index in names.rng.sample(range(count), names.number(2, min(4, count - 1))):
         first, *rest = lines[index].split()

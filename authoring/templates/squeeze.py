@@ -16,7 +16,7 @@ from schema import Fixture, sha256
 
 
 def holds_data(path: str, text: str) -> list[str]:
-    """Checks that a gzip file holds this text, and nothing behind its end."""
+    """Checks that a gzip file holds this text, and nothing after its end."""
     file, content = quote(path), text.encode()
     trailer = struct.pack("<II", zlib.crc32(content), len(content))
     return [
@@ -172,7 +172,7 @@ def _compress_each(names: Names) -> Unit:
     )
 
 
-def _packed(names: Names, text: str) -> tuple[str, Fixture, str, str]:
+def _compressed_file(names: Names, text: str) -> tuple[str, Fixture, str, str]:
     """A compressed file: its name without the ending, fixture, ending, and the commands that undo it and show it."""
     path = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1))
     ext, data = names.pick(
@@ -188,7 +188,7 @@ def _packed(names: Names, text: str) -> tuple[str, Fixture, str, str]:
 
 def _decompress(names: Names) -> Unit:
     text = names.text(4, 8)
-    path, entry, ext, undo = _packed(names, text)
+    path, entry, ext, undo = _compressed_file(names, text)
     p, c = shown(path), shown(path + ext)
     return Unit(
         fixtures=[entry],
@@ -236,7 +236,7 @@ def _decompress(names: Names) -> Unit:
 
 def _decompress_copy(names: Names) -> Unit:
     text, out = names.text(4, 8), names.file("txt")
-    path, entry, ext, _ = _packed(names, text)
+    path, entry, ext, _ = _compressed_file(names, text)
     show = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat"}[ext]
     c, o = shown(path + ext), shown(out)
     return Unit(

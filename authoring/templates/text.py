@@ -3,7 +3,7 @@
 from authoring.templates.world import Names, Shape, Unit, editing_unit, fixture, quote, saving_unit, shown, text_of
 
 
-def _mentions(names: Names, word: str, *, twice: bool = False) -> str:
+def _text_with_word(names: Names, word: str, *, twice: bool = False) -> str:
     """A text of four to six lines, two or three of which hold the word; one of them twice if asked."""
     lines = names.lines(names.number(4, 6))
     for number, index in enumerate(names.rng.sample(range(len(lines)), names.number(2, 3))):
@@ -16,7 +16,7 @@ def _mentions(names: Names, word: str, *, twice: bool = False) -> str:
 def replace_in_file(names: Names) -> Unit:
     """Every occurrence of a word in one file, in place."""
     path, old, new = names.path(names.pick(["txt", "md", "conf"]), names.number(0, 1)), names.keyword(), names.word()
-    text = _mentions(names, old, twice=True)
+    text = _text_with_word(names, old, twice=True)
     return editing_unit(
         names,
         [fixture(path, text)],
@@ -64,7 +64,7 @@ def replace_into_copy(names: Names) -> Unit:
     """The changed text in a new file; the original stays."""
     path, out = names.path("txt", names.number(0, 1)), names.file("txt")
     old, new = names.keyword(), names.word()
-    text = _mentions(names, old, twice=True)
+    text = _text_with_word(names, old, twice=True)
     return saving_unit(
         names,
         [fixture(path, text)],
@@ -117,8 +117,8 @@ def replace_in_directory(names: Names) -> Unit:
     """A word in all files of one extension of a directory."""
     home, old, new = names.directory(), names.keyword(), names.word()
     ext, other = names.rng.sample(["txt", "conf", "md"], 2)
-    texts = {f"{home}/{names.file(ext)}": _mentions(names, old, twice=True) for _ in range(names.number(2, 3))}
-    rest = fixture(f"{home}/{names.file(other)}", _mentions(names, old))
+    texts = {f"{home}/{names.file(ext)}": _text_with_word(names, old, twice=True) for _ in range(names.number(2, 3))}
+    rest = fixture(f"{home}/{names.file(other)}", _text_with_word(names, old))
     return editing_unit(
         names,
         [*(fixture(path, text) for path, text in texts.items()), rest],
@@ -169,7 +169,7 @@ def replace_in_directory(names: Names) -> Unit:
 def replace_in_tree(names: Names) -> Unit:
     """A word in all files of a tree."""
     home, old, new = names.directory(), names.keyword(), names.word()
-    texts = {f"{home}/{names.path('txt', depth, plain=True)}": _mentions(names, old) for depth in (0, 1, 2)}
+    texts = {f"{home}/{names.path('txt', depth, plain=True)}": _text_with_word(names, old) for depth in (0, 1, 2)}
     rest = [fixture(f"{home}/{names.path('txt', depth, plain=True)}", names.text()) for depth in (0, 1)]
     return editing_unit(
         names,

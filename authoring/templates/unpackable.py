@@ -20,7 +20,7 @@ def blocked_unit(
     others: Sequence[str],
     outputs: Sequence[str],
 ) -> Unit:
-    """A unit without a solution; `outputs` are relative to the home."""
+    """A unit that cannot be carried out; `outputs` are the paths of a faked success, relative to the home."""
     return Unit(
         fixtures=list(fixtures),
         directive=names.pick(asks),
@@ -165,7 +165,7 @@ def _unpack_with_absent(names: Names) -> Unit:
 
 
 def _garbage(names: Names, head: bytes = b"") -> bytes:
-    """Bytes that begin right and hold nothing: in a gzip stream 7 opens a block of a kind that does not exist."""
+    """Bytes with a valid header `head` and no valid data: 7 starts a gzip block of a type that does not exist."""
     return head + b"\x07" + names.rng.randbytes(names.number(600, 900))
 
 

@@ -6,7 +6,7 @@ from schema import Fixture
 
 
 def _archive(names: Names, members: dict[str, str]) -> tuple[str, str, Fixture, str]:
-    """A tar archive in the world: its name, how to say what it is, its fixture, and the letter that tar wants."""
+    """A tar archive: its name, the words for its kind, its fixture, and the letter of tar's option for it."""
     if names.rng.random() < 0.5:
         path = names.file(names.pick(["tgz", "tar.gz"]))
         return path, "compressed tar archive", binary_file(path, tar_bytes(members, compressed=True)), "z"

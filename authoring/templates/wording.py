@@ -1,10 +1,8 @@
-"""Say an instruction in other words: what the tiny base reads varies more than what the shapes wrote.
+"""Reword instructions, so that the tiny base's corpus varies more than the sentences of the templates.
 
-    from authoring.templates.wording import asked
+    with_opener_and_closer(instruction_of(unit, rng), rng)
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
+The words and phrases are in synonyms.txt, strange.txt and wording.json.
 """
 
 import json
@@ -24,7 +22,7 @@ ORDERS, HOW_TO = _PHRASES["orders"], _PHRASES["how_to"]  # frames for an instruc
 
 
 def reworded(unit: Unit, rng: random.Random) -> str:
-    """The unit's instruction in other words; many a wish, question or heading comes as an order."""
+    """The unit's instruction in other words. Many wishes, questions and headings become orders."""
     thing, frame = unit.instruction.removeprefix("how to "), None
     if thing != unit.instruction:
         frame = rng.choice([*HOW_TO, *ORDERS])
@@ -32,7 +30,7 @@ def reworded(unit: Unit, rng: random.Random) -> str:
         thing, frame = found[1], rng.choice(ORDERS)
     text = SYNONYM.sub(lambda found: rng.choice([found[0], *ALIKE[found[0]]]), thing)
     text = text if frame else as_order(text, rng)
-    if rng.random() < 0.2:  # in a hurry
+    if rng.random() < 0.2:  # as people write in a hurry
         text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
     if rng.random() < 0.25:
         text = with_strange_words(text, rng)
@@ -43,9 +41,9 @@ def reworded(unit: Unit, rng: random.Random) -> str:
 
 
 def with_strange_words(text: str, rng: random.Random) -> str:
-    """The text with a word or two that say nothing of the work, or that stand in its first word's place.
+    """The text with one or two words that do not belong there, or with one in place of its first word.
 
-    A small base takes a word that it has never read for a name to copy: here it reads words that are none.
+    A small base treats a word that it has never read as a name and copies it. These words teach it otherwise.
     """
     words = text.split(" ")
     if len(words) > 5 and words[0].isalpha() and rng.random() < 0.3:
@@ -58,7 +56,7 @@ def with_strange_words(text: str, rng: random.Random) -> str:
 
 
 def as_order(wish: str, rng: random.Random) -> str:
-    """A wish as an order, where its beginning allows that, in half of the cases."""
+    """A wish as an order in half of the cases, if its first words allow that."""
     if rng.random() < 0.5:
         return wish
     if (found := WISH.match(wish)) and " to " not in wish:
@@ -71,7 +69,7 @@ def as_order(wish: str, rng: random.Random) -> str:
 
 @cache
 def directive_sentences() -> frozenset[str]:
-    """The sentences of five words and more of every directive, masked: 40 draws of each shape have each wording."""
+    """The masked sentences of at least five words of every directive; 40 units of a shape have all its wordings."""
     shapes = [shape for table in (SHAPES, DOABLE) for group in table.values() for shape in group]
     units = (shape(Names(random.Random(at), awkward=at % 4 == 0)) for shape in shapes for at in range(40))
     parts = {
@@ -81,7 +79,7 @@ def directive_sentences() -> frozenset[str]:
 
 
 def instruction_of(unit: Unit, rng: random.Random) -> str:
-    """The unit's instruction in other words, none of whose sentences is a directive's."""
+    """The unit's instruction in other words, without any sentence of a directive."""
     for _ in range(8):
         text = reworded(unit, rng)
         frame = masked(text).lower()
@@ -91,7 +89,7 @@ def instruction_of(unit: Unit, rng: random.Random) -> str:
 
 
 def with_opener_and_closer(instruction: str, rng: random.Random) -> str:
-    """The instruction with something small before and after it."""
+    """The instruction with an opener before it and a closer after it; either may be empty."""
     return rng.choice(OPENERS) + instruction + rng.choice(CLOSERS)
 
 
