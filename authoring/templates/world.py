@@ -71,7 +71,7 @@ class Names:
         return self.rng.choice(options)
 
     def wording(self, options: Sequence[str]) -> str:
-        """One of `options`. The last 11, which were added later, use no number of `rng`: so worlds stayed as they were."""
+        """One of `options`. The last 11 were added later and use no number of `rng`, so worlds stayed as they were."""
         usual = options[:-LATER_WORDINGS]
         first = self.pick(usual)
         at = random.Random(first).randrange(len(options))
