@@ -6,8 +6,8 @@ Reads   authoring/stubs/*.txt
 Writes  <out>/*.json (schema.Trajectory, operator kind `stub`), <out>/manifest.json
 Needs   nothing
 
-The sessions in authoring/stubs/ were written by hand and never ran; no scenario belongs to them. They serve to check the
-mask, the data path and an overfit. A model that was trained on them has learned nothing worth an evaluation.
+The sessions in authoring/stubs/ were written by hand and never ran; no scenario belongs to them. They serve to check
+the mask, the data path and an overfit. A model that was trained on them has learned nothing worth an evaluation.
 """
 
 import argparse
