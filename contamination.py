@@ -8,9 +8,9 @@ Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json
 Writes  --out, which report.py shows beside that run's rates; --unread: the held-out scenarios of which nothing was read
 Needs   nothing
 
-A 13-gram is 13 words in a row (GPT-3, Brown et al. 2020, appendix C); a shorter text counts as a whole. Names, paths and
-numbers are masked first, because new names would hide a copied sentence. A 13-gram with fewer than four words left is
-not counted.
+A 13-gram is 13 words in a row (GPT-3, Brown et al. 2020, appendix C); a shorter text counts as a whole. Names, paths
+and numbers are masked first, because new names would hide a copied sentence. A 13-gram with fewer than four words left
+is not counted.
 
 A scenario was read if the corpus or a session holds a 13-gram of its directives, its announcement or its provider's
 texts, or if a session holds one of its commands. Commands in the corpus do not count: they are the shell's.
@@ -75,7 +75,7 @@ def main(
     figures |= {"documents_read_by_base": read, "documents_read_before": before}
     if before:
         print(
-            f"{base} was trained on from another base; the {before} documents of that one are not counted",
+            f"{base}: the {before} documents that earlier bases had read are not counted",
             file=sys.stderr,
         )
     if unread:
@@ -112,7 +112,7 @@ def corpus_of(base: Path) -> tuple[int, int, int]:
 
 
 def grams_of(scenario: Scenario) -> Grams:
-    """Grams of words of its directives, announcement, provider's texts and commands; the provider's name is masked."""
+    """The 13-grams of a scenario's parts, with the provider's name masked in them."""
     name = PurePosixPath(scenario.provider.path).name
     quoted = re.findall(r"'((?:[^']|'\"'\"')*)'", scenario.provider.source)
     said = [text.replace("'\"'\"'", "'") for text in quoted]
