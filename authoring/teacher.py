@@ -66,6 +66,7 @@ class BundleError(ValueError):
         self.gate = gate
 
 
+# The docstrings and descriptions of the following classes are sent to the model, as part of the JSON Schema of a bundle.
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -97,7 +98,7 @@ class BundleFixture(_Part):
 
 
 class Bundle(_Part):
-    """The JSON object that the model is asked for. It may not decide axes, terminal, id or admission."""
+    """What the model is asked for, and nothing that it may not decide (axes, terminal, id, admission)."""
 
     directives: list[str]
     announcement: BundleAnnouncement
