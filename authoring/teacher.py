@@ -66,7 +66,7 @@ class BundleError(ValueError):
         self.gate = gate
 
 
-# The docstrings and descriptions of the following classes are sent to the model, as part of the JSON Schema of a bundle.
+# The model is sent the docstrings and descriptions of these classes, in the JSON Schema of a bundle.
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
