@@ -49,7 +49,7 @@ def logits_of(model: Any) -> Any:
         return model(torch.arange(20)[None]).logits
 
 
-def test_an_adapter_changes_what_the_base_says_and_a_held_base_comes_back_bare(base: Path, tmp_path: Path) -> None:
+def test_a_held_base_comes_back_without_its_adapter(base: Path, tmp_path: Path) -> None:
     import torch
 
     adapter = make_adapter(base, tmp_path / "adapter")
@@ -69,7 +69,7 @@ def test_an_adapter_changes_what_the_base_says_and_a_held_base_comes_back_bare(b
     }
 
 
-def test_adapters_in_turn_on_a_held_base_are_those_of_a_fresh_load(base: Path, tmp_path: Path) -> None:
+def test_adapters_on_a_held_base_equal_a_fresh_load(base: Path, tmp_path: Path) -> None:
     import torch
 
     made = {name: make_adapter(base, tmp_path / name, seed, rank) for seed, (name, rank) in enumerate(ADAPTERS.items())}
@@ -99,7 +99,7 @@ def test_4bit_loads_on_a_cpu(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["missing", "no_tokenizer", "no_weights", "not_json", "a_file"])
-def test_a_base_that_cannot_be_loaded_is_named_before_torch_is_imported(what: str, base: Path, tmp_path: Path) -> None:
+def test_a_broken_base_is_named_before_torch_is_imported(what: str, base: Path, tmp_path: Path) -> None:
     broken = tmp_path / "base"
     if what != "missing":
         shutil.copytree(base, broken)

@@ -1,4 +1,4 @@
-"""One client, one policy: what is asked again, what is refused, and what an answer must hold."""
+"""The chat client retries what may pass, refuses the rest, and accepts only chat completions."""
 
 from typing import Any
 
@@ -23,35 +23,35 @@ def client(server: ChatServer, **changes: Any) -> ChatClient:
 
 
 @pytest.mark.parametrize("trouble", PASSING)
-def test_a_passing_trouble_is_asked_again(trouble: str) -> None:
+def test_a_passing_failure_is_retried(trouble: str) -> None:
     with ChatServer([PASSING[trouble], say("ls")]) as server:
         assert client(server).ask(MESSAGES, model="m").text == "ls"
         assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("trouble", PASSING)
-def test_a_lasting_trouble_names_the_endpoint(trouble: str) -> None:
+def test_a_lasting_failure_names_the_endpoint(trouble: str) -> None:
     with ChatServer([PASSING[trouble]]) as server, pytest.raises(EndpointError, match=server.url):
         client(server).ask(MESSAGES, model="m")
     assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_refused_key_or_path_is_not_asked_again(status: int) -> None:
+def test_a_refused_key_or_path_is_not_retried(status: int) -> None:
     with ChatServer([fail(status)]) as server, pytest.raises(EndpointError) as caught:
         client(server).ask(MESSAGES, model="m")
     assert not isinstance(caught.value, RequestRefusedError)
     assert len(server.requests) == 1
 
 
-def test_an_answer_without_content_is_taken_or_asked_again() -> None:
+def test_an_answer_without_content() -> None:
     with ChatServer([say(None), say(None), say("ls")]) as server:
         assert client(server).ask(MESSAGES, model="m").text is None
         assert client(server).ask(MESSAGES, model="m", text_required=True).text == "ls"
         assert len(server.requests) == 3
 
 
-def test_a_refused_response_format_is_left_out_from_then_on() -> None:
+def test_a_refused_response_format_is_left_out() -> None:
     with ChatServer([refuse_format(say("ls"))]) as server:
         asked = client(server)
         for _ in range(2):
@@ -67,14 +67,14 @@ def test_a_refused_response_format_is_left_out_from_then_on() -> None:
         (400, "no such role", RequestRefusedError),
     ],
 )
-def test_a_refused_request_is_told_apart(status: int, message: str, kind: type[EndpointError]) -> None:
+def test_refused_requests_have_their_own_errors(status: int, message: str, kind: type[EndpointError]) -> None:
     with ChatServer([fail(status, message=message)]) as server, pytest.raises(kind, match=message) as caught:
         client(server).ask(MESSAGES, model="m")
     assert type(caught.value) is kind
     assert len(server.requests) == 1
 
 
-def test_parameters_are_sent_and_counts_come_back() -> None:
+def test_parameters_and_token_counts() -> None:
     with ChatServer([say("ls", finish_reason="length", tokens=(3, 4)), say("ls", tokens=None)]) as server:
         reply = client(server).ask(MESSAGES, model="m", temperature=0.5, max_tokens=9)
         assert (reply.finish_reason, reply.total_tokens) == ("length", 7)
