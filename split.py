@@ -40,7 +40,7 @@ def main(
     redo: bool,
 ) -> int:
     """Split, write both directories, print the summary."""
-    check_flags(by, archetypes, k, fraction)
+    check_split_flags(by, archetypes, k, fraction)
     records = read_scenarios(scenarios, partial=partial)
     if by == "archetype":
         held = choose_archetypes(records, archetypes, k, seed)
@@ -77,7 +77,7 @@ def main(
     return stage.DONE
 
 
-def check_flags(by: By, archetypes: str | None, k: int | None, fraction: float | None) -> None:
+def check_split_flags(by: By, archetypes: str | None, k: int | None, fraction: float | None) -> None:
     """Raise BadInputError unless exactly the flags that --by needs are given."""
     if by == "archetype":
         if (archetypes is None) == (k is None) or fraction is not None:

@@ -125,7 +125,7 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
         count(data=tmp_path / "data", scenarios=tmp_path / "others", unread=None)
     unread = tmp_path / "unread"
-    with pytest.raises(BadInputError, match="something of each scenario was read before"):
+    with pytest.raises(BadInputError, match="something of every scenario was read before"):
         count(data=tmp_path / "data", unread=unread)
     assert not unread.exists()
     other = scenario("b", task="sum_column")
