@@ -33,8 +33,6 @@ from authoring.gate import gate
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
-    EndpointError,
-    RequestRefusedError,
     Teacher,
     complaint,
     model_name,
@@ -44,6 +42,7 @@ from authoring.teacher import (
 )
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
+from operators.chat import EndpointError, RequestRefusedError
 from pipeline import stage
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, reap, remove_all, require_image

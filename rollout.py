@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from authoring.scaffold import SCAFFOLD
 from model.decoder import Decoder
 from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
@@ -131,7 +132,10 @@ def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | Non
 def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
     """The endpoint that the environment names. Raises BadInputError."""
     return EndpointOperator.from_environment(
-        temperature=settings.temperature, max_new_tokens=settings.max_new_tokens, retries=settings.retries
+        scaffold=SCAFFOLD,
+        temperature=settings.temperature,
+        max_new_tokens=settings.max_new_tokens,
+        retries=settings.retries,
     )
 
 

@@ -171,7 +171,7 @@ def play_subjects(
         adapter, cancelled = settings.adapter if subject == "adapter" else None, threading.Event()
         make = partial_of(
             LocalOperator, Decoder(model, use_cache=not settings.no_cache), renderer, name=settings.base,
-            adapter=adapter, cancelled=cancelled, clean=tidy if subject == "clean_up" else None,
+            adapter=adapter, cancelled=cancelled, tidy=tidy if subject == "clean_up" else None,
             temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
         )  # fmt: skip
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from authoring.scaffold import SCAFFOLD
 from authoring.templates import author
 from model.decoder import Decoder
 from model.loading import load_model
 from model.render import ORIENTATION, PROMPT, Renderer
-from operators.endpoint import SCAFFOLD
 from operators.local import LocalOperator
 from operators.protocol import ContextFullError, OperatorError
 from operators.reference import ReferenceOperator, parts_of
