@@ -1,0 +1,56 @@
+"""Count 13-grams of scenarios that occur in the corpus of the base that `base/` was trained further from.
+
+    python dev/began_on.py dev/proof/began_on.json runs/out/proof/draw-*/*/holdout
+
+That base was made at commit cc11deb, by code that is no longer in the tree. The script unpacks that commit with `git
+archive`, writes the corpus again with its own code (150,528 documents, `base/recipe.json`), checks the hash of the
+corpus, and counts as contamination.py does. It takes about ten minutes on one idle core.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # so that it runs as `python dev/began_on.py`
+
+from contamination import RUN_WORDS, found_in, runs_of, shared, together  # noqa: E402
+from schema import read_json, read_scenarios, write_json  # noqa: E402
+
+COMMIT = "cc11deb"
+WRITE = """
+import json, corpus
+print(json.dumps(corpus.digest({seed})))
+for index in range({documents}):
+    print(json.dumps([turn.content for turn in corpus.document({seed}, index).messages]))
+"""
+
+
+def texts_of_corpus(seed: int, documents: int, digest: str) -> Iterator[str]:
+    """The turns of all documents, written by the code of COMMIT. Asserts that its corpus has this digest."""
+    with tempfile.TemporaryDirectory() as directory:
+        archive = subprocess.run(["git", "archive", COMMIT], cwd=ROOT, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "-x", "-C", directory], input=archive, check=True)
+        command = [sys.executable, "-c", WRITE.format(seed=seed, documents=documents)]
+        with subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout
+            assert json.loads(next(writer.stdout)) == digest, f"{COMMIT} writes another corpus than the recipe names"
+            for line in writer.stdout:
+                yield from json.loads(line)
+
+
+def main(out: Path, holdouts: list[Path]) -> None:
+    """Write the counts of each directory, named by its path below the parent of its split seed."""
+    recipe = read_json(ROOT / "base" / "recipe.json")["began_on"]
+    wanted = {"/".join(path.parts[-3:-1]): [runs_of(one) for one in read_scenarios(path)] for path in holdouts}
+    texts = texts_of_corpus(int(recipe["flags"]["seed"]), int(recipe["documents"]), recipe["corpus_sha256"])
+    found = found_in(together(runs for all_of_one in wanted.values() for runs in all_of_one), texts)
+    counts = {name: shared(together(runs), found) for name, runs in wanted.items()}
+    write_json(out, {"commit": COMMIT, "documents": recipe["documents"], "run_words": RUN_WORDS, "shared": counts})
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), [Path(one) for one in sys.argv[2:]])
