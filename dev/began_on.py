@@ -4,7 +4,7 @@
 
 That base was made at commit cc11deb, by code that is no longer in the tree. The script unpacks that commit with `git
 archive`, writes the corpus again with its own code (150,528 documents, `base/recipe.json`), checks the hash of the
-corpus, and counts as contamination.py does. It takes about ten minutes on one idle core.
+corpus, and counts as contamination.py does. It takes about five minutes on one core.
 """
 
 import json
