@@ -1,6 +1,6 @@
 """Count 13-grams of scenarios that occur in the corpus of the base that `base/` was trained further from.
 
-    python dev/began_on.py dev/proof/began_on.json runs/out/proof/draw-*/*/holdout
+    python dev/began_on.py dev/proof/began_on.json runs/out/proof/draw-*/{archetypes,scenarios}/holdout
 
 That base was made at commit cc11deb, by code that is no longer in the tree. The script unpacks that commit with `git
 archive`, writes the corpus again with its own code (150,528 documents, `base/recipe.json`), checks the hash of the
