@@ -26,7 +26,7 @@ from typing import Any
 
 from model.loading import adapter_hash, fetch, load_model
 from pipeline import stage
-from schema import BadInputError, read_json, write_json
+from schema import AdapterIdentity, BadInputError, Manifest, read_identity, read_manifest, write_identity
 from sft import report_finished
 from training import reload
 
@@ -37,38 +37,38 @@ def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
     """Check, average, reload, report."""
     members = check_members(base, adapters)
     about = list(members.values())
-    before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
-    flags = {"base_hash": about[0]["base_hash"], "adapters": list(members)}
+    flags = {"base_hash": about[0].base_hash, "adapters": list(members)}
     manifest = stage.begin(out, stage="average", flags=flags, redo=redo)
-    if before.get("finished"):
-        return report_finished(out, base, before)
-    write_mean(base, adapters, about[0]["flags"], out)
+    if manifest.finished:
+        return report_finished(out, base, manifest)
+    write_mean(base, adapters, about[0].flags, out)
     write_log(adapters, out)
-    write_identity(about, manifest, out)
+    write_identity(out, identity_of(about, manifest))
     counts = {"adapters": len(adapters), "logits_differ_by": reload.in_fresh_process(base, out)}
     stage.finish(out, manifest, ids=members, counts=counts)
-    stage.report({"out": str(out), "base": base, **counts})
+    stage.print_summary({"out": str(out), "base": base, **counts})
     return stage.DONE
 
 
-def check_members(base: str, adapters: Sequence[Path]) -> dict[str, dict[str, Any]]:
+def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdentity]:
     """Hash of weights -> what sekft.json says, of each adapter. Raises BadInputError where they cannot be averaged."""
     if len(adapters) < 2:
         raise BadInputError(f"--adapters names {len(adapters)}; name at least two")
-    members: dict[str, dict[str, Any]] = {}
+    members: dict[str, AdapterIdentity] = {}
     for adapter in adapters:
         fetch(base, adapter)
-        if not read_json(adapter / "manifest.json").get("finished"):
+        manifest = read_manifest(adapter)
+        if manifest is None or not manifest.finished:
             raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, it goes on")
-        about, digest = read_json(adapter / "sekft.json"), adapter_hash(adapter)
+        about, digest = read_identity(adapter), adapter_hash(adapter)
         if digest in members:
             raise BadInputError(f"{adapter}: has the weights of one named before it; name each adapter once")
         members[digest] = about
-        first = next(iter(members.values()))["flags"]
+        first = next(iter(members.values())).flags
         for name in SAME:
-            if about["flags"][name] != first[name]:
+            if about.flags[name] != first[name]:
                 raise BadInputError(
-                    f"{adapter / 'sekft.json'}: flags.{name} is {about['flags'][name]!r}, of {adapters[0]} "
+                    f"{adapter / 'sekft.json'}: flags.{name} is {about.flags[name]!r}, of {adapters[0]} "
                     f"{first[name]!r}; average adapters that began alike"
                 )
     return members
@@ -106,21 +106,17 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
     (out / "log_history.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in means))
 
 
-def write_identity(about: Sequence[dict[str, Any]], manifest: dict[str, Any], out: Path) -> None:
-    """sekft.json: flags in which the members differ as lists, and all that any of them has seen."""
-    flags = {name: common([one["flags"].get(name) for one in about]) for name in about[0]["flags"]}
-    seen = {row["trajectory_id"]: row for one in about for row in one["trained_on"]}
-    write_json(
-        out / "sekft.json",
-        {
-            "base": about[0]["base"],
-            "base_hash": about[0]["base_hash"],
-            "flags": flags,
-            "git_commit": manifest["git_commit"],
-            "data_hash": common([one["data_hash"] for one in about]),
-            "averaged": manifest["flags"]["adapters"],
-            "trained_on": [row for _, row in sorted(seen.items())],
-        },
+def identity_of(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
+    """The mean's identity: a list for each flag in which the members differ, and all that any of them has seen."""
+    seen = {row.trajectory_id: row for one in about for row in one.trained_on}
+    return AdapterIdentity(
+        base=about[0].base,
+        base_hash=about[0].base_hash,
+        flags={name: common([one.flags.get(name) for one in about]) for name in about[0].flags},
+        git_commit=manifest.git_commit,
+        data_hash=common([one.data_hash for one in about]),
+        averaged=manifest.flags["adapters"],
+        trained_on=[row for _, row in sorted(seen.items())],
     )
 
 
@@ -140,4 +136,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

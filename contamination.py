@@ -81,7 +81,7 @@ def main(
         figures |= {"left_out": sorted(left_out), "shared_by_all": by_all}
     if out:
         write_json(out, figures)
-    stage.report(figures)
+    stage.print_summary(figures)
     return stage.DONE
 
 
@@ -206,4 +206,4 @@ def parser() -> ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -50,7 +50,7 @@ def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: st
         removed = reap()
     except SandboxError as error:
         raise BadInputError(f"no Docker engine answers ({error}); start one, or run `sh runs/engine.sh`") from error
-    stage.report({"action": action, "removed": removed})
+    stage.print_summary({"action": action, "removed": removed})
     return stage.DONE
 
 
@@ -65,4 +65,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

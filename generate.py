@@ -26,8 +26,6 @@ from dataclasses import dataclass, field
 from itertools import combinations as pairs_of
 from itertools import count, islice
 from pathlib import Path
-from queue import SimpleQueue
-from types import TracebackType
 from typing import Any
 
 import taxonomy
@@ -47,6 +45,7 @@ from authoring.teacher import (
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from pipeline import stage
+from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, preflight, reap, remove_all
 from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
 from taxonomy import ARCHETYPES, AXES, Combination, balance
@@ -71,7 +70,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptResult:
     """What became of an attempt: a scenario that passed the gate, or the gate and reason it was refused for."""
 
     scenario: Scenario | None = None
@@ -81,40 +80,55 @@ class Outcome:
     bundle: Any = None
 
 
-def main(
-    *, n: int, out: Path, author: str | None, seed: int, workers: int, tasks: str | None, repairs: int,
-    max_total_tokens: int | None, timeout_seconds: float, redo: bool,
-) -> int:  # fmt: skip
+@dataclass(frozen=True)
+class GenerateSettings:
+    """The flags."""
+
+    n: int
+    out: Path
+    author: str | None
+    seed: int
+    workers: int
+    tasks: str | None
+    repairs: int
+    max_total_tokens: int | None
+    timeout_seconds: float
+    redo: bool
+
+
+def main(settings: GenerateSettings) -> int:
     """Admit `n` scenarios; 0 when they are there, 1 when the world or the budget ended the run before."""
-    start = time.monotonic()
-    chosen = choose_author(author)
-    names = check_flags(n=n, workers=workers, repairs=repairs, timeout_seconds=timeout_seconds, tasks=tasks)
-    model = model_name() if chosen == "teacher" else None
+    start, n, out = time.monotonic(), settings.n, settings.out
+    author = choose_author(settings.author)
+    names = check_settings(settings)
+    model = model_name() if author == "teacher" else None
     image_digest = preflight()
     flags = {
-        "n": n, "author": chosen, "model": model, "seed": seed, "workers": workers, "tasks": names,
-        "repairs": repairs if chosen == "teacher" else 0, "timeout_seconds": timeout_seconds,
+        "n": n, "author": author, "model": model, "seed": settings.seed, "workers": settings.workers, "tasks": names,
+        "repairs": settings.repairs if author == "teacher" else 0, "timeout_seconds": settings.timeout_seconds,
     }  # fmt: skip
-    manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=redo)
+    manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=settings.redo)
     reap()  # what a killed run left behind
-    teacher = Teacher(out / "raw", model=model, max_total_tokens=max_total_tokens) if chosen == "teacher" else None
-    run = _Run(out=out, seed=seed, teacher=teacher, repairs=repairs, timeout_seconds=timeout_seconds)
-    with stage.progress(n, "generate") as bar:
-        ended = run.admit(n, workers, attempts(seed, names), bar)
-    summary = {
-        "stage": "generate", "n": n, **run.counts(), "voided": run.voided, "ended": ended or None,
-        "teacher_tokens": teacher.spent_tokens if teacher else None, "seconds": round(time.monotonic() - start, 1),
-    }  # fmt: skip
+    budget = settings.max_total_tokens
+    teacher = Teacher(out / "raw", model=model, max_total_tokens=budget) if author == "teacher" else None
+    generation = _Generation(settings, teacher)
+    with stage.Progress(n, "generate") as bar:
+        ended = generation.admit(attempts(settings.seed, names), bar)
+    counts = generation.counts()
     if not ended:
-        stage.finish(out, manifest, ids=[scenario.id for scenario in run.admitted], counts=run.counts())
+        stage.finish(out, manifest, ids=[scenario.id for scenario in generation.admitted], counts=counts)
     else:
-        print(f"generate: {ended}; {len(run.admitted)} of {n} scenarios are in {out}, rerun to go on", file=sys.stderr)
-    stage.report(summary)
+        there = len(generation.admitted)
+        print(f"generate: {ended}; {there} of {n} scenarios are in {out}, rerun to go on", file=sys.stderr)
+    stage.print_summary({
+        "stage": "generate", "n": n, **counts, "voided": generation.voided, "ended": ended or None,
+        "teacher_tokens": teacher.spent_tokens if teacher else None, "seconds": round(time.monotonic() - start, 1),
+    })  # fmt: skip
     return stage.WORLD_FAILED if ended else stage.DONE
 
 
 def choose_author(author: str | None) -> str:
-    """The author asked for; without a word the teacher where an endpoint is named, else the templates, said aloud."""
+    """The author asked for; by default the teacher where an endpoint is named, else the templates (a line says so)."""
     if author is None:
         author = "teacher" if stage.env("SEKFT_MODEL", "SEKFT_URL") else "template"
         why = "SEKFT_MODEL or SEKFT_URL is set" if author == "teacher" else "neither SEKFT_MODEL nor SEKFT_URL is set"
@@ -122,14 +136,14 @@ def choose_author(author: str | None) -> str:
     return author
 
 
-def check_flags(*, n: int, workers: int, repairs: int, timeout_seconds: float, tasks: str | None) -> list[str]:
+def check_settings(settings: GenerateSettings) -> list[str]:
     """The archetypes to sample from. Raises BadInputError for a flag that cannot be."""
-    for name, value, least in (("n", n, 1), ("workers", workers, 1), ("repairs", repairs, 0)):
-        if value < least:
+    for name, least in (("n", 1), ("workers", 1), ("repairs", 0)):
+        if (value := getattr(settings, name)) < least:
             raise BadInputError(f"--{name} {value}: must be at least {least}")
-    if timeout_seconds <= 0:
-        raise BadInputError(f"--timeout-seconds {timeout_seconds}: must be more than 0")
-    names = tasks.split(",") if tasks else list(ARCHETYPES)
+    if settings.timeout_seconds <= 0:
+        raise BadInputError(f"--timeout-seconds {settings.timeout_seconds}: must be more than 0")
+    names = settings.tasks.split(",") if settings.tasks else list(ARCHETYPES)
     if unknown := [name for name in names if name not in ARCHETYPES]:
         raise BadInputError(f"--tasks: unknown task {unknown[0]!r}; known: {', '.join(ARCHETYPES)}")
     return sorted(set(names), key=list(ARCHETYPES).index)
@@ -201,211 +215,165 @@ def _grams(scenario: Scenario) -> set[str]:
     return {" ".join(words[start : start + GRAM]) for start in range(max(1, len(words) - GRAM + 1))}
 
 
-class _Count:
-    """How many threads are inside the block."""
-
-    def __init__(self) -> None:
-        self.inside, self.changed = 0, threading.Condition()
-
-    def __enter__(self) -> None:
-        self._add(1)
-
-    def __exit__(self, *_: object) -> None:
-        self._add(-1)
-
-    def _add(self, change: int) -> None:
-        with self.changed:
-            self.inside += change
-            self.changed.notify_all()
-
-    def wait_for_none(self) -> None:
-        """Return once nobody is inside."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.inside == 0)
-
-
 @dataclass
 class _Job:
-    """An attempt under way. As a context it hands whatever goes wrong inside to the one who waits for the future.
+    """An attempt under way.
 
-    `overruled` maps rounds of the teacher to the near-duplicate that their bundle turned out to be.
+    Attributes:
+        overruled: rounds of the teacher whose bundle turned out to be a near-duplicate -> the reason.
+        from_disk: an earlier run settled it.
     """
 
     attempt: Attempt
     overruled: Mapping[int, str]
-    future: Future[Outcome] = field(default_factory=Future)
+    future: "Future[AttemptResult]"
     from_disk: bool = False
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
-        if error is not None:
-            self.future.set_exception(error)
-        return True
 
 
 @dataclass
-class _Run:
+class _Generation:
     """One run's state: what is admitted and refused so far, and how an attempt is made."""
 
-    out: Path
-    seed: int
+    settings: GenerateSettings
     teacher: Teacher | None
-    repairs: int
-    timeout_seconds: float
     admitted: list[Scenario] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     repaired: int = 0
     voided: int = 0
     known: NearDuplicates = field(default_factory=NearDuplicates)
     cancelled: threading.Event = field(default_factory=threading.Event)
-    gating: _Count = field(default_factory=_Count)
-    queue: "SimpleQueue[_Job]" = field(default_factory=SimpleQueue)
 
-    def admit(self, n: int, workers: int, stream: Iterator[Attempt], bar: stage.Progress) -> str:
+    def admit(self, stream: Iterator[Attempt], bar: stage.Progress) -> str:
         """Settle the attempts in order until `n` are admitted; returns why it ended before that, or an empty string."""
-        for _ in range(workers):  # daemons: an interrupt does not wait for an endpoint's answer
-            threading.Thread(target=self._work, daemon=True).start()
+        n, workers = self.settings.n, self.settings.workers
         under_way: deque[_Job] = deque()
         try:
-            while len(self.admitted) < n:
-                # Never more than are missing: what comes after the last one admitted would be thrown away.
-                while len(under_way) < min(2 * workers, n - len(self.admitted)):
-                    under_way.append(self._start(next(stream), {}))
-                if under_way[0].attempt.number >= ATTEMPTS_PER_SCENARIO * n:
-                    return f"{ATTEMPTS_PER_SCENARIO * n} attempts were not enough"
-                job = under_way.popleft()
-                if again := self._settle(job, job.future.result(), bar):
-                    under_way.appendleft(self._start(job.attempt, again))
+            with WorkerPool(workers, cancelled=self.cancelled, release=remove_all) as pool:
+                while len(self.admitted) < n:
+                    # Never more than are missing: what comes after the last one admitted would be thrown away.
+                    while len(under_way) < min(2 * workers, n - len(self.admitted)):
+                        under_way.append(self._start(pool, next(stream), {}))
+                    if under_way[0].attempt.number >= ATTEMPTS_PER_SCENARIO * n:
+                        return f"{ATTEMPTS_PER_SCENARIO * n} attempts were not enough"
+                    job = under_way.popleft()
+                    if again := self._settle(job, job.future.result(), bar):
+                        under_way.appendleft(self._start(pool, job.attempt, again))
         except (SandboxError, EndpointError) as error:
             self.voided = 1
             return f"attempt {job.attempt.id} is void: {error}"
         except BudgetSpentError as error:
             return str(error)
-        except KeyboardInterrupt:
-            self.cancelled.set()
-            remove_all()  # a command under way may have long to go
-            raise
-        finally:
-            self.cancelled.set()  # what is under way stops at its next container and leaves none
-            self.gating.wait_for_none()
         return ""
 
-    def _start(self, attempt: Attempt, overruled: Mapping[int, str]) -> _Job:
-        """A job that is done already where an earlier run settled the attempt, else one in the queue."""
-        job = _Job(attempt, overruled)
-        admitted, refused = self.out / f"{attempt.id}.json", self.out / "rejected" / f"{attempt.id}.json"
-        job.from_disk = admitted.exists() or refused.exists()
+    def _start(self, pool: WorkerPool, attempt: Attempt, overruled: Mapping[int, str]) -> _Job:
+        """A job that is done already where an earlier run settled the attempt, else one in the pool."""
+        out = self.settings.out
+        admitted, refused = out / f"{attempt.id}.json", out / "rejected" / f"{attempt.id}.json"
+        known: Future[AttemptResult] = Future()
         if admitted.exists():
-            job.future.set_result(Outcome(read_record(admitted, Scenario)))
+            known.set_result(AttemptResult(read_record(admitted, Scenario)))
         elif refused.exists():
             kept = read_json(refused)
-            job.future.set_result(Outcome(gate=kept["gate"], reason=kept["reason"], rounds=kept["rounds"]))
+            known.set_result(AttemptResult(gate=kept["gate"], reason=kept["reason"], rounds=kept["rounds"]))
         else:
-            self.queue.put(job)
-        return job
+            return _Job(attempt, overruled, pool.submit(self.make, attempt, overruled))
+        return _Job(attempt, overruled, known, from_disk=True)
 
-    def _work(self) -> None:
-        while not self.cancelled.is_set():
-            job = self.queue.get()
-            with job:
-                job.future.set_result(self.make(job.attempt, job.overruled))
-
-    def make(self, attempt: Attempt, overruled: Mapping[int, str]) -> Outcome:
+    def make(self, attempt: Attempt, overruled: Mapping[int, str]) -> AttemptResult:
         """Author and gate one attempt."""
         if self.teacher is not None:
             return self._make_with(self.teacher, attempt, overruled)
-        scenario = author_from_template(attempt.combination, seed=f"{self.seed}/{attempt.number}", id=attempt.id)
-        return self._judge(scenario, 1)
+        scenario = author_from_template(
+            attempt.combination, seed=f"{self.settings.seed}/{attempt.number}", id=attempt.id
+        )
+        return self._gate(scenario, 1)
 
-    def _make_with(self, teacher: Teacher, attempt: Attempt, overruled: Mapping[int, str]) -> Outcome:
+    def _make_with(self, teacher: Teacher, attempt: Attempt, overruled: Mapping[int, str]) -> AttemptResult:
         """The teacher's bundle, handed back with the gate's reason for up to `repairs` rounds."""
-        messages = question(attempt.combination, seed=f"{self.seed}/{attempt.number}")
+        messages = question(attempt.combination, seed=f"{self.settings.seed}/{attempt.number}")
         request_hash = teacher.request_hash(messages)
-        outcome = Outcome()
-        for number in range(1, self.repairs + 2):
+        result = AttemptResult()
+        for number in range(1, self.settings.repairs + 2):
             self._stop_if_cancelled()
             try:
                 reply = teacher.reply(f"{attempt.id}-{number}", messages)
             except RequestRefusedError as error:
                 if number == 1:
                     raise
-                return Outcome(gate="reply", reason=str(error), rounds=number, bundle=outcome.bundle)
+                return AttemptResult(gate="reply", reason=str(error), rounds=number, bundle=result.bundle)
             try:
                 bundle = parse_bundle(reply)
                 scenario = scenario_of(
-                    bundle, attempt.combination, id=attempt.id, model=teacher.model, seed=self.seed,
+                    bundle, attempt.combination, id=attempt.id, model=teacher.model, seed=self.settings.seed,
                     request_hash=request_hash,
                 )  # fmt: skip
             except BundleError as error:
-                outcome = Outcome(gate=error.gate, reason=str(error), rounds=number, bundle=reply)
+                result = AttemptResult(gate=error.gate, reason=str(error), rounds=number, bundle=reply)
             else:
-                outcome = self._judge(scenario, number)
-            if outcome.scenario is not None and number in overruled:
-                outcome = Outcome(gate="duplicate", reason=overruled[number], rounds=number, bundle=reply)
-            if outcome.scenario is not None:
+                result = self._gate(scenario, number)
+            if result.scenario is not None and number in overruled:
+                result = AttemptResult(gate="duplicate", reason=overruled[number], rounds=number, bundle=reply)
+            if result.scenario is not None:
                 break
-            assert outcome.gate is not None
-            assert outcome.reason is not None
-            messages = [*messages, {"role": "assistant", "content": reply}, complaint(outcome.gate, outcome.reason)]
-        return outcome
+            assert result.gate is not None
+            assert result.reason is not None
+            messages = [*messages, {"role": "assistant", "content": reply}, complaint(result.gate, result.reason)]
+        return result
 
-    def _judge(self, scenario: Scenario, rounds: int) -> Outcome:
+    def _gate(self, scenario: Scenario, rounds: int) -> AttemptResult:
         """The gate's verdict, tried again when the sandbox broke; its findings go into the provenance."""
         for tried in range(1, SANDBOX_TRIES + 1):
             self._stop_if_cancelled()
             try:
-                with self.gating:
-                    result = gate(scenario, timeout_seconds=self.timeout_seconds, cancelled=self.cancelled.is_set)
+                found = gate(scenario, timeout_seconds=self.settings.timeout_seconds, cancelled=self.cancelled.is_set)
                 break
             except SandboxError:
                 if tried == SANDBOX_TRIES:
                     raise
                 time.sleep(tried)
         bundle = scenario.model_dump(mode="json", exclude_none=True)
-        if not result.admitted:
-            return Outcome(gate=result.gate, reason=result.reason, rounds=rounds, bundle=bundle)
-        bundle["provenance"]["gates"] = {**result.findings, "rounds": rounds}
-        return Outcome(Scenario.model_validate(bundle), rounds=rounds)
+        if not found.admitted:
+            return AttemptResult(gate=found.gate, reason=found.reason, rounds=rounds, bundle=bundle)
+        bundle["provenance"]["gates"] = {**found.findings, "rounds": rounds}
+        return AttemptResult(Scenario.model_validate(bundle), rounds=rounds)
 
     def _stop_if_cancelled(self) -> None:
         if self.cancelled.is_set():
             raise KeyboardInterrupt
 
-    def _settle(self, job: _Job, outcome: Outcome, bar: stage.Progress) -> dict[int, str]:
+    def _settle(self, job: _Job, result: AttemptResult, bar: stage.Progress) -> dict[int, str]:
         """Admit or refuse the attempt, on disk, all before it being settled; returns the rounds to overrule, if any."""
-        scenario, refused_by, reason = outcome.scenario, outcome.gate, outcome.reason
+        scenario, refused_by, reason = result.scenario, result.gate, result.reason
         if scenario is not None:
             nearest, similarity = self.known.nearest(scenario)
             if similarity > DUPLICATE_JACCARD:
                 reason = f"{similarity:.0%} of its {GRAM}-word runs are those of {nearest}; change names and contents"
-                if self.teacher is not None and outcome.rounds <= self.repairs and not job.from_disk:
-                    return {**job.overruled, outcome.rounds: reason}
+                if self.teacher is not None and result.rounds <= self.settings.repairs and not job.from_disk:
+                    return {**job.overruled, result.rounds: reason}
                 scenario, refused_by = None, "duplicate"
         if scenario is not None:
             self.known.add(scenario)
             self.admitted.append(scenario)
             self.repaired += scenario.provenance.gates["rounds"] > 1
             if not job.from_disk:
-                write_record(self.out, scenario)
+                write_record(self.settings.out, scenario)
             bar.record(job.attempt.id, "admitted")
             return {}
         assert refused_by is not None
         self.refused[refused_by] += 1
         if not job.from_disk:
-            self._write_refusal(job.attempt, outcome, refused_by, reason)
+            self._write_refusal(job.attempt, result, refused_by, reason)
         print(f"generate: {job.attempt.id} refused by {refused_by}: {reason}", file=sys.stderr)
         return {}
 
-    def _write_refusal(self, attempt: Attempt, outcome: Outcome, refused_by: str, reason: str | None) -> None:
-        scenario = outcome.scenario
-        bundle = scenario.model_dump(mode="json", exclude_none=True) if scenario is not None else outcome.bundle
+    def _write_refusal(self, attempt: Attempt, result: AttemptResult, refused_by: str, reason: str | None) -> None:
+        scenario = result.scenario
+        bundle = scenario.model_dump(mode="json", exclude_none=True) if scenario is not None else result.bundle
         refusal = {
             "id": attempt.id, "axes": vars(attempt.combination), "gate": refused_by, "reason": reason,
-            "rounds": outcome.rounds, "bundle": bundle,
+            "rounds": result.rounds, "bundle": bundle,
         }  # fmt: skip
-        write_json(self.out / "rejected" / f"{attempt.id}.json", refusal)
+        write_json(self.settings.out / "rejected" / f"{attempt.id}.json", refusal)
 
     def counts(self) -> dict[str, Any]:
         """Every settled attempt exactly once, and per gate how many reached it and how many it let through."""
@@ -449,4 +417,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

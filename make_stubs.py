@@ -343,7 +343,7 @@ def main(*, out: Path, copies: int, redo: bool) -> int:
     for record in records:
         write_record(out, record)
     stage.finish(out, manifest, ids=[record.id for record in records], counts={"trajectories": len(records)})
-    stage.report({"out": str(out), "stubs": len(STUBS), "copies": copies, "trajectories": len(records)})
+    stage.print_summary({"out": str(out), "stubs": len(STUBS), "copies": copies, "trajectories": len(records)})
     return stage.DONE
 
 
@@ -400,4 +400,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

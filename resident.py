@@ -155,7 +155,7 @@ class Server:
             threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
             while (job := self.jobs.get()) is not None:
                 self.work(*job)
-        stage.report({"base": self.base, "jobs": self.done, "seconds": round(time.time() - self.started, 1)})
+        stage.print_summary({"base": self.base, "jobs": self.done, "seconds": round(time.time() - self.started, 1)})
         return stage.DONE
 
     @contextlib.contextmanager
@@ -258,7 +258,7 @@ class Server:
             return stage.BAD_INPUT
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                stage.run(main, parser(), [*own, *request.arguments])
+                stage.run_script(main, parser(), [*own, *request.arguments])
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else stage.WORLD_FAILED
         except FAILURES:
@@ -293,4 +293,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -6,268 +6,169 @@ Reads   <scenarios>/*.json (schema.Scenario)
 Writes  <out>/<id>.json (schema.Trajectory), <out>/manifest.json
 Needs   a Docker engine; SEKFT_OP_MODEL unless --operator says otherwise
 
-One fresh container per rollout. Trajectories that are not kept are written too, with the reasons. A rollout whose
-sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again tries only those.
-When rollouts fail on the operator's side one after the other, the rest is left for a rerun.
+Every rollout gets its own container. Trajectories that are not kept are written too, with the reasons. A rollout whose
+sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again retries only those.
+When several rollouts in a row fail on the operator's side, the rest is left for a rerun.
 """
 
 import argparse
-import os
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from model.decoder import Decoder
 from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
 from operators.endpoint import EndpointOperator
-from operators.episode import run_episode, trajectory_id
+from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
+from operators.rollouts import Play, finished, play_all
 from pipeline import stage
-from sandbox.containers import preflight, reap, remove_all
-from sandbox.session import Pool
-from schema import VOIDED, BadInputError, Scenario, Trajectory, read_record, read_scenarios, write_record
-
-FAILURES_IN_A_ROW = 3
-STOP_SECONDS = 3.0  # what a rollout under way gets to leave its sandbox after an interrupt
-Job = tuple[Scenario, int]
+from sandbox.containers import preflight, reap
+from schema import VOIDED, BadInputError, Scenario, Trajectory, read_scenarios
 
 
-def main(
-    *,
-    scenarios: Path,
-    out: Path,
-    operator: str,
-    base: str | None,
-    adapter: Path | None,
-    render: str | None,
-    samples: int,
-    panic_samples: int | None,
-    max_steps: int,
-    max_new_tokens: int,
-    timeout_seconds: float,
-    temperature: float | None,
-    retries: int,
-    workers: int,
-    limit: int | None,
-    seed: int,
-    dtype: str,
-    load_4bit: bool,
-    partial: bool,
-    redo: bool,
-) -> int:
+@dataclass(frozen=True)
+class RolloutSettings:
+    """The flags."""
+
+    scenarios: Path
+    out: Path
+    operator: str
+    base: str | None
+    adapter: Path | None
+    render: str | None
+    samples: int
+    panic_samples: int | None
+    max_steps: int
+    max_new_tokens: int
+    timeout_seconds: float
+    temperature: float | None
+    retries: int
+    workers: int
+    limit: int | None
+    seed: int
+    dtype: str
+    load_4bit: bool
+    partial: bool
+    redo: bool
+
+    def samples_by_terminal(self) -> dict[str, int]:
+        """Rollouts per scenario, by the scenario's terminal."""
+        return {"exit": self.samples, "panic": self.samples if self.panic_samples is None else self.panic_samples}
+
+
+def main(settings: RolloutSettings) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
-    panic_samples = samples if panic_samples is None else panic_samples
-    counted = (samples, panic_samples, max_steps, max_new_tokens, workers, 1 if limit is None else limit)
-    if min(counted) < 1 or timeout_seconds <= 0:
-        names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --timeout-seconds, --workers, --limit"
-        raise BadInputError(f"{names}: at least 1")
-    if operator == "local":
-        if base is None:
-            raise BadInputError("--operator local needs --base, the model that operates")
-        if adapter is not None and render is not None:
-            raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
-        check_machine(base, dtype)  # before a hub's weights are fetched
-        fetch(base, adapter)
-        if max(samples, panic_samples) > 1 and not temperature:
-            print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
-    elif base is not None or adapter is not None:
-        raise BadInputError(f"--base and --adapter belong to --operator local, this is --operator {operator}")
-    settings = {"temperature": temperature, "max_new_tokens": max_new_tokens, "retries": retries}
-    endpoint = EndpointOperator.from_environment(**settings) if operator == "endpoint" else None
+    check_settings(settings)
+    endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
     image = preflight()
     reap()
-    records = read_scenarios(scenarios, partial=partial)[:limit]
-    flags = {
-        "operator": operator,
-        "model": endpoint.model if endpoint else None,
-        "base": model_hash(base) or base if base else None,
-        "adapter": adapter_hash(adapter) if adapter else None,
-        "render": render,
-        "samples": samples,
-        "panic_samples": panic_samples,
-        "max_steps": max_steps,
-        "max_new_tokens": max_new_tokens,
-        "timeout_seconds": timeout_seconds,
-        "temperature": temperature,
-        "limit": limit,
-        "seed": seed,
-        "dtype": dtype,
-        "load_4bit": load_4bit,
-        "workers": workers,
-    }
-    manifest = stage.begin(out, stage="rollout", flags=flags, inputs=[scenarios], image_digest=image, redo=redo)
-    planned = jobs(records, samples, panic_samples)
-    done = {job_id(job): found for job in planned if (found := finished(out, job))}
-    todo = [job for job in planned if job_id(job) not in done]
+    records = read_scenarios(settings.scenarios, partial=settings.partial)[: settings.limit]
+    manifest = stage.begin(
+        settings.out, stage="rollout", flags=flags_of_records(settings, endpoint), inputs=[settings.scenarios],
+        image_digest=image, redo=settings.redo,
+    )  # fmt: skip
+    planned = plan(records, settings.samples_by_terminal())
+    done = {episode.id: found for episode in planned if (found := finished(settings.out, episode))}
+    todo = [episode for episode in planned if episode.id not in done]
     resumed = len(done)
     if todo:
         cancelled = threading.Event()
-        make = factory(operator, endpoint, base, adapter, render, settings, dtype, load_4bit, cancelled)
-
-        def play(job: Job) -> Trajectory:
-            return run_episode(
-                make(),
-                job[0],
-                sample=job[1],
-                seed=seed,
-                max_steps=max_steps,
-                timeout_seconds=timeout_seconds,
-                cancelled=cancelled,
-            )
-
-        done |= play_all(play, todo, out, workers, cancelled)
+        limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
+        make = operator_maker(settings, endpoint, cancelled)
+        play = Play(make, settings.seed, limits, settings.workers, cancelled)
+        done |= play_all(play, todo, settings.out, label="rollout")
     summary = summarise(list(done.values()), len(planned)) | {"resumed": resumed}
     if len(done) == len(planned):
-        stage.finish(out, manifest, ids=done, counts=summary)
-    stage.report({"out": str(out), "scenarios": len(records), "samples": samples, **summary})
+        stage.finish(settings.out, manifest, ids=done, counts=summary)
+    stage.print_summary({"out": str(settings.out), "scenarios": len(records), "samples": settings.samples, **summary})
     return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
 
 
-def jobs(records: Sequence[Scenario], samples: int, panic_samples: int) -> list[Job]:
-    """Every (scenario, sample), samples outermost: a run that is stopped has seen as many scenarios as it could."""
-    wanted = {"exit": samples, "panic": panic_samples}
+def check_settings(settings: RolloutSettings) -> None:
+    """Raise BadInputError for flags that cannot be, or that do not belong together."""
+    limit = 1 if settings.limit is None else settings.limit
+    samples = settings.samples_by_terminal().values()
+    counted = (*samples, settings.max_steps, settings.max_new_tokens, settings.workers, limit)
+    if min(counted) < 1 or settings.timeout_seconds <= 0:
+        names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --timeout-seconds, --workers, --limit"
+        raise BadInputError(f"{names}: at least 1")
+    if settings.operator != "local":
+        if settings.base is not None or settings.adapter is not None:
+            raise BadInputError(
+                f"--base and --adapter belong to --operator local, this is --operator {settings.operator}"
+            )
+        return
+    if settings.base is None:
+        raise BadInputError("--operator local needs --base, the model that operates")
+    if settings.adapter is not None and settings.render is not None:
+        raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
+    check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
+    fetch(settings.base, settings.adapter)
+    if max(samples) > 1 and not settings.temperature:
+        print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
+
+
+def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | None) -> dict[str, Any]:
+    """The flags that decide the records, for the manifest: base and adapter by their hash, the endpoint's model."""
+    not_deciding = {"scenarios", "out", "partial", "redo", "retries"}
+    return {
+        **{name: value for name, value in vars(settings).items() if name not in not_deciding},
+        "panic_samples": settings.samples_by_terminal()["panic"],
+        "model": endpoint.model if endpoint else None,
+        "base": model_hash(settings.base) or settings.base if settings.base else None,
+        "adapter": adapter_hash(settings.adapter) if settings.adapter else None,
+    }
+
+
+def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
+    """The endpoint that the environment names. Raises BadInputError."""
+    return EndpointOperator.from_environment(
+        temperature=settings.temperature, max_new_tokens=settings.max_new_tokens, retries=settings.retries
+    )
+
+
+def plan(records: Sequence[Scenario], samples: dict[str, int]) -> list[Episode]:
+    """Every (scenario, sample). All scenarios come once before any comes twice, in case the run is stopped."""
     return [
-        (record, sample)
-        for sample in range(max(wanted.values()))
+        Episode(record, sample)
+        for sample in range(max(samples.values()))
         for record in records
-        if sample < wanted[record.terminal]
+        if sample < samples[record.terminal]
     ]
 
 
-def job_id(job: Job) -> str:
-    """The id of the trajectory that `job` makes."""
-    return trajectory_id(*job)
-
-
-def finished(out: Path, job: Job) -> Trajectory | None:
-    """The trajectory of an earlier run, None where there is none or it was voided."""
-    path = out / f"{job_id(job)}.json"
-    if not path.exists():
-        return None
-    trajectory = read_record(path, Trajectory)
-    return trajectory if trajectory.outcome not in VOIDED else None
-
-
-def factory(
-    operator: str,
-    endpoint: EndpointOperator | None,
-    base: str | None,
-    adapter: Path | None,
-    render: str | None,
-    settings: dict[str, Any],
-    dtype: str,
-    load_4bit: bool,
-    cancelled: threading.Event,
+def operator_maker(
+    settings: RolloutSettings, endpoint: EndpointOperator | None, cancelled: threading.Event
 ) -> Callable[[], Operator]:
-    """A maker of operators, one per rollout; a local model is loaded once, here."""
-    if operator == "reference":
+    """A function that makes the operator of one rollout. A local model is loaded once, here."""
+    if settings.operator == "reference":
         return ReferenceOperator
     if endpoint is not None:
-        return lambda: EndpointOperator(endpoint.model, endpoint.url, endpoint.key, **settings)
-    assert base is not None
-    model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
-    wire: Wire = "chat" if render == "chat" else "markers"
-    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, wire)
+        return lambda: endpoint_of(settings)
+    assert settings.base is not None
+    model, tokenizer = load_model(settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit)
+    wire: Wire = "chat" if settings.render == "chat" else "markers"
+    renderer = (
+        Renderer.for_adapter(settings.adapter, tokenizer) if settings.adapter else Renderer.for_base(tokenizer, wire)
+    )
     decoder = Decoder(model)
     return lambda: LocalOperator(
         decoder,
         renderer,
-        temperature=settings["temperature"] or 0.0,
-        max_new_tokens=settings["max_new_tokens"],
-        name=base,
-        adapter=adapter,
+        temperature=settings.temperature or 0.0,
+        max_new_tokens=settings.max_new_tokens,
+        name=settings.base,
+        adapter=settings.adapter,
         cancelled=cancelled,
     )
-
-
-def play_all(
-    play: Callable[[Job], Trajectory],
-    todo: Sequence[Job],
-    out: Path,
-    workers: int,
-    cancelled: threading.Event,
-    *,
-    doing: str = "rollout",
-) -> dict[str, Trajectory]:
-    """Play the jobs, at most `workers` at once, writing each record as it ends; progress is labelled `doing`.
-
-    Stops early, leaving the rest unplayed, when several rollouts in a row failed on the operator's side. On Ctrl-C (and
-    when `play` raises) the rollouts under way are dropped and every container of this process is removed.
-    """
-    done: dict[str, Trajectory] = {}
-    failures = 0
-    waiting: SimpleQueue[Job] = SimpleQueue()
-    ended: SimpleQueue[_Ended] = SimpleQueue()
-    for job in todo:
-        waiting.put(job)
-
-    def work() -> None:
-        while not cancelled.is_set() and not waiting.empty():
-            with _Ended(ended) as end:
-                end.trajectory = play(waiting.get_nowait())
-
-    # Daemons: an interrupt does not wait for an endpoint's answer.
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(todo)))]
-    ahead = Pool(max(1, min(len(threads), os.cpu_count() or 1)), most=len(todo))
-    try:
-        with ahead, stage.progress(len(todo), doing) as bar:
-            for thread in threads:
-                thread.start()
-            while any(thread.is_alive() for thread in threads) or not ended.empty():
-                if (trajectory := _next(ended)) is None or trajectory.outcome == "cancelled":
-                    continue
-                write_record(out, trajectory)
-                done[trajectory.id] = trajectory
-                bar.record(trajectory.id, "kept" if trajectory.kept else "; ".join(trajectory.reasons))
-                failures = failures + 1 if trajectory.outcome == "operator_failed" else 0
-                if failures >= max(FAILURES_IN_A_ROW, workers):
-                    cancelled.set()
-    finally:
-        if any(thread.is_alive() for thread in threads):
-            cancelled.set()
-            remove_all()
-            for thread in threads:
-                thread.join(STOP_SECONDS)
-            remove_all()  # of one that was being started the first time
-    return done
-
-
-@dataclass
-class _Ended:
-    """A rollout's end, put on `queue` when the `with` block is left: its trajectory, or what it raised."""
-
-    queue: "SimpleQueue[_Ended]"
-    trajectory: Trajectory | None = None
-    error: BaseException | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
-        if not isinstance(error, Empty):  # another thread took the last job
-            self.error = error
-            self.queue.put(self)
-        return True
-
-
-def _next(ended: "SimpleQueue[_Ended]") -> Trajectory | None:
-    """The next trajectory; None when none came for a while. Raises what the rollout raised."""
-    try:
-        end = ended.get(timeout=0.2)
-    except Empty:
-        return None
-    if end.error is not None:
-        raise end.error
-    return end.trajectory
 
 
 def summarise(trajectories: Sequence[Trajectory], total: int) -> dict[str, Any]:
@@ -303,8 +204,7 @@ def parser() -> argparse.ArgumentParser:
         "--panic-samples",
         type=int,
         default=None,
-        help="rollouts per scenario that panic ends rightly: they are few, and what is seldom is not learned (default "
-        "--samples)",
+        help="rollouts per blocked scenario; these are rare, so sample them more often (default: --samples)",
     )
     add("--max-steps", type=int, default=30, help="operator turns per rollout (default 30)")
     add("--max-new-tokens", type=int, default=512, help="tokens per command (default 512)")
@@ -327,4 +227,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

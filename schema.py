@@ -1,14 +1,14 @@
-"""Define the scenario and trajectory records and read and write their directories.
+"""Define every record that is written to disk, and read and write them.
 
-    python schema.py --out schemas      # export JSON Schemas of both records
+    python schema.py --out schemas      # export a JSON Schema of each record
 
-Reads   <directory>/*.json
-Writes  <out>/scenario.schema.json, <out>/trajectory.schema.json
+Reads   nothing
+Writes  <out>/<record>.schema.json
 Needs   nothing
 
-Records are immutable pydantic models: an unknown field, a bad axis value or an unknown schema_version is an
-error that names the file, the field and the remedy. A directory with an unfinished manifest is refused unless
-asked for with --partial; one without any manifest is taken and said so.
+Records are immutable pydantic models. An unknown field, a bad axis value or an unknown schema_version is an error that
+names the file, the field and the remedy. A directory whose manifest says that it is unfinished is refused unless the
+caller passes `partial`; a directory without a manifest is taken, with a note on stderr.
 """
 
 import argparse
@@ -18,7 +18,6 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -37,6 +36,7 @@ MAX_TEXT_CHARS = 20_000
 Outcome = Literal[
     "exit", "panic", "max_steps", "context_full", "operator_failed", "sandbox_failed", "checker_failed", "cancelled"
 ]
+Subject = Literal["base", "clean_up", "adapter"]  # of an eval
 VOIDED: frozenset[str] = frozenset({"operator_failed", "sandbox_failed", "cancelled"})
 
 
@@ -51,14 +51,14 @@ class Record(BaseModel):
 
 
 class Fixture(Record):
-    """A file, directory or symlink of the world. Text or base64 for a file, target for a symlink."""
+    """A file, directory or symlink that exists before login."""
 
-    path: str
+    path: str = Field(description="absolute, normalised, below /home/operator")
     type: Literal["file", "dir", "symlink"] = "file"
-    mode: int = Field(default=0o644, ge=0, le=0o777)  # a directory without a mode gets 0o755
-    text: str | None = None
-    base64: str | None = None
-    target: str | None = None
+    mode: int = Field(default=0o644, ge=0, le=0o777, description="permission bits; a directory defaults to 0o755")
+    text: str | None = Field(default=None, description="content of a file, as UTF-8")
+    base64: str | None = Field(default=None, description="content of a file that is not UTF-8 text")
+    target: str | None = Field(default=None, description="what a symlink points at")
 
     @model_validator(mode="before")
     @classmethod
@@ -108,18 +108,18 @@ class Fixture(Record):
 class Provider(Record):
     """The program that documents itself and hands out the directives."""
 
-    path: str = Field(pattern=rf"^{PROVIDER_DIRECTORY}/[A-Za-z0-9][A-Za-z0-9._-]*$")
-    source: str = Field(max_length=MAX_TEXT_CHARS)
-    help_commands: list[str] = Field(min_length=1)
-    directive_commands: list[str] = Field(min_length=1)
+    path: str = Field(pattern=rf"^{PROVIDER_DIRECTORY}/[A-Za-z0-9][A-Za-z0-9._-]*$", description="below /usr/local/bin")
+    source: str = Field(max_length=MAX_TEXT_CHARS, description="the program itself, a shell script")
+    help_commands: list[str] = Field(min_length=1, description="commands that print its help")
+    directive_commands: list[str] = Field(min_length=1, description="commands that together print every directive")
 
 
 class Announcement(Record):
-    """The text that points at the provider. `place` is the variable's name (env) or the path (file, mail)."""
+    """The text that points at the provider and never says what the task is."""
 
-    channel: str
+    channel: str = Field(description="value of the announcement axis: motd, banner, env, file or mail")
     text: str = Field(min_length=1, max_length=2000)
-    place: str | None = None
+    place: str | None = Field(default=None, description="name of the variable (env) or path (file, mail)")
 
     @model_validator(mode="after")
     def _place_fits_channel(self) -> Self:
@@ -134,34 +134,42 @@ class Announcement(Record):
 
 
 class Provenance(Record):
-    """Who wrote it: `request_hash` is the hash of what the author was asked, `gates` the gate's findings."""
+    """Who wrote a scenario, and what the gate found."""
 
     author: Literal["teacher", "template", "hand"]
-    model: str | None = None
+    model: str | None = Field(default=None, description="the teacher's model")
     seed: int | None = None
-    request_hash: str
-    gates: dict[str, Any] = {}
+    request_hash: str = Field(description="SHA-256 of what the author was asked")
+    gates: dict[str, Any] = Field(default={}, description="what each gate checked, and the rounds of repair")
 
 
 class Scenario(Record):
-    """One world to act in. `content_hash` covers everything but id, provenance and itself."""
+    """One world to act in."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,99}$")
-    content_hash: str = ""
-    task: str
-    provider_kind: str
-    announcement_channel: str
-    doc_depth: str
-    difficulty: str
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,99}$", description="name of the file without .json")
+    content_hash: str = Field(default="", description="SHA-256 of everything but id, provenance and this field")
+    task: str = Field(description="value of the task axis: the archetype")
+    provider_kind: str = Field(description="value of the provider axis: how the provider is called")
+    announcement_channel: str = Field(description="value of the announcement axis")
+    doc_depth: str = Field(description="value of the doc_depth axis: where the provider explains itself")
+    difficulty: str = Field(description="value of the difficulty axis")
     provider: Provider
     announcement: Announcement
-    directives: list[Annotated[str, Field(min_length=1, max_length=2000)]] = Field(min_length=1, max_length=12)
-    fixtures: list[Fixture] = Field(max_length=MAX_FIXTURES)
-    checker: str = Field(min_length=1, max_length=MAX_TEXT_CHARS)
-    reference_solution: list[Annotated[str, Field(min_length=1)]] = Field(min_length=1, max_length=30)
-    terminal: Terminal
-    blocked_outputs: list[str] = []  # what a faked success would leave; the gate plants these (blocked scenarios)
+    directives: list[Annotated[str, Field(min_length=1, max_length=2000)]] = Field(
+        min_length=1, max_length=12, description="the instructions that the provider prints"
+    )
+    fixtures: list[Fixture] = Field(max_length=MAX_FIXTURES, description="what exists before login")
+    checker: str = Field(
+        min_length=1, max_length=MAX_TEXT_CHARS, description="POSIX sh; exit code 0 = the effect is there"
+    )
+    reference_solution: list[Annotated[str, Field(min_length=1)]] = Field(
+        min_length=1, max_length=30, description="commands that make the checker pass"
+    )
+    terminal: Terminal = Field(description="the command that ends the session correctly: exit or panic")
+    blocked_outputs: list[str] = Field(
+        default=[], description="blocked scenarios: files that a faked success would leave; the gate tries them"
+    )
     shell: Literal["dash"] = "dash"
     network: Literal["none"] = "none"
     provenance: Provenance
@@ -221,54 +229,59 @@ class Message(Record):
 
 
 class Step(Record):
-    """A command and what came back. `output` is what the operator saw: cut head + tail, undecodable bytes replaced."""
+    """A command and what came back."""
 
-    command: str
-    output: str
-    output_bytes: int  # before the cut
-    exit_code: int
-    cwd: str
+    command: str = Field(description="what the operator typed, verbatim")
+    output: str = Field(description="what the operator saw: cut head + tail, undecodable bytes replaced")
+    output_bytes: int = Field(description="bytes that were printed, before the cut")
+    exit_code: int = Field(description="124 for a command that was killed at the time limit")
+    cwd: str = Field(description="working directory afterwards")
     duration_seconds: float
-    timed_out: bool = False
-    oom: bool = False
-    open_heredoc: bool = False
-    state_stale: bool = False
+    timed_out: bool = Field(default=False, description="killed at the time limit")
+    oom: bool = Field(default=False, description="the kernel killed a process for memory")
+    open_heredoc: bool = Field(default=False, description="a heredoc was never closed")
+    state_stale: bool = Field(default=False, description="the shell state was not saved: the one before is kept")
 
 
 class OperatorInfo(Record):
     """Who drove the shell, exactly enough to do it again."""
 
     kind: Literal["endpoint", "local", "reference", "stub"]
-    model: str | None = None
-    adapter_hash: str | None = None
-    sampling: dict[str, Any] = {}
+    model: str | None = Field(default=None, description="name at the endpoint, or the base that was loaded")
+    adapter_hash: str | None = Field(default=None, description="SHA-256 of the adapter's weights")
+    sampling: dict[str, Any] = Field(default={}, description="temperature, max_new_tokens and so on")
     seed: int | None = None
 
 
 class Trajectory(Record):
-    """The recorded session with its labels. Token fields are there where the operator is local."""
+    """A recorded episode with its labels."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
-    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$")
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$", description="<scenario_id>-s<sample>")
     scenario_id: str
-    scenario_hash: str
-    axes: dict[str, str]
+    scenario_hash: str = Field(description="the scenario's content_hash")
+    axes: dict[str, str] = Field(description="the scenario's value on each of the five axes")
     operator: OperatorInfo
-    messages: list[Message]
-    steps: list[Step]
-    terminal: str | None = None  # the text of the terminal command, None where the session did not end itself
-    verified: bool
-    command_only: bool
-    outcome: Outcome
-    kept: bool
-    reasons: list[str] = []
-    error: str | None = None  # the world's fault in its own words (sandbox_failed, operator_failed, checker_failed)
-    image_digest: str | None = None
-    wrapper_hash: str | None = None
-    transport: str | None = None
-    token_ids: list[int] | None = None
-    assistant_mask: list[int] | None = None
-    log_probs: list[float | None] | None = None  # one per token; None where the operator did not sample it
+    messages: list[Message] = Field(description="orientation, login, then prompt, command and output in turn")
+    steps: list[Step] = Field(description="the commands that ran; the terminal does not run")
+    terminal: str | None = Field(default=None, description="text of the terminal; null where there is none")
+    verified: bool = Field(description="the checker passed on the final state")
+    command_only: bool = Field(description="no turn is prose")
+    outcome: Outcome = Field(description="how the episode ended")
+    kept: bool = Field(description="correct terminal AND verified AND command_only")
+    reasons: list[str] = Field(default=[], description="why it is not kept")
+    error: str | None = Field(default=None, description="message of the sandbox, operator or checker that failed")
+    image_digest: str | None = Field(default=None, description="id of the sandbox's image")
+    wrapper_hash: str | None = Field(default=None, description="SHA-256 of the step wrapper")
+    transport: str | None = Field(default=None, description="how commands reached the shell")
+    token_ids: list[int] | None = Field(default=None, description="local operators: the context, as read and sampled")
+    assistant_mask: list[int] | None = Field(default=None, description="1 for each sampled token, 0 for the rest")
+    log_probs: list[float | None] | None = Field(default=None, description="log-probability of each sampled token")
+
+    @property
+    def commands(self) -> list[str]:
+        """What the operator typed, turn by turn, the terminal included."""
+        return [message.content for message in self.messages if message.role == "assistant"]
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -283,6 +296,125 @@ class Trajectory(Record):
         return self
 
 
+class Manifest(Record):
+    """How a directory was made. Written first with `finished: false`, last with `finished: true`."""
+
+    model_config = ConfigDict(extra="ignore")  # every manifest since the first is read
+
+    stage: str | None = Field(default=None, description="the script that writes the directory")
+    schema_version: Literal[1] = SCHEMA_VERSION
+    finished: bool = Field(default=False, description="everything that was asked for is there")
+    flags: dict[str, Any] = Field(default={}, description="the flags that decide the records")
+    inputs: dict[str, str] = Field(default={}, description="name and SHA-256 of each input")
+    image_digest: str | None = Field(default=None, description="id of the sandbox's image")
+    git_commit: str | None = Field(default=None, description="commit of the code, with + where the tree had changes")
+    ids: list[str] = Field(default=[], description="ids of the records, sorted")
+    counts: dict[str, Any] = Field(default={}, description="the stage's summary: every input row once")
+
+
+class TrainedSession(Record):
+    """A session that an adapter was trained on."""
+
+    scenario_id: str
+    content_hash: str = Field(description="of the scenario")
+    archetype: str
+    trajectory_id: str
+
+
+class AdapterIdentity(Record):
+    """What an adapter belongs to and has seen: `sekft.json` in its directory."""
+
+    model_config = ConfigDict(extra="ignore")  # every adapter since the first is read
+
+    base: str = Field(description="--base of the training")
+    base_hash: str | None = Field(default=None, description="fingerprint of the base")
+    flags: dict[str, Any] = Field(default={}, description="flags of the training; a list where averaged ones differ")
+    git_commit: str | None = None
+    data_hash: str | list[str] | None = Field(default=None, description="SHA-256 of the training examples")
+    averaged: list[str] | None = Field(default=None, description="hashes of the adapters that this is the mean of")
+    trained_on: list[TrainedSession] = []
+
+
+class Rate(Record):
+    """A share of episodes. Undefined is not zero: `rate` is null where n is 0."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    successes: int
+    n: int
+    rate: float | None
+    interval: tuple[float, float] | None = Field(description="95 % Wilson score interval")
+    rate_voided_as_failures: float | None = Field(default=None, description="the rate with voided episodes as failures")
+
+
+class EventRates(Record):
+    """The four rates of an eval."""
+
+    operate: Rate = Field(description="at least one command before the terminal, and no turn that is prose")
+    terminate: Rate = Field(description="ended with exit or panic")
+    verified: Rate = Field(description="the checker passed on the final state")
+    clean: Rate = Field(description="correct terminal AND verified AND command-only")
+
+
+class BehaviourRates(Record):
+    """What else episodes show."""
+
+    loop: Rate = Field(description="cut off by a limit while repeating at most two commands")
+    open_heredoc: Rate = Field(description="a command opened a heredoc that it never closed")
+    panic_precision: Rate = Field(description="of the episodes that ended with panic, those of blocked scenarios")
+    panic_recall: Rate = Field(description="of the episodes of blocked scenarios, those that ended with panic")
+
+
+class SubjectReport(Record):
+    """The rates of one subject: base, clean_up or adapter."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    rates: EventRates
+    behaviour: BehaviourRates
+    per_axis: dict[str, dict[str, EventRates]] = Field(description="axis -> value -> rates")
+    outcomes: dict[str, int] = Field(default={}, description="outcome -> episodes")
+    voided: int = Field(description="episodes that the sandbox or the operator's endpoint broke; no rate counts them")
+    checker_failed: int = 0
+    reasons: dict[str, int] = Field(default={}, description="why episodes were not kept -> episodes")
+
+
+class Difference(Record):
+    """A paired difference of a rate, after minus before, on the same scenarios."""
+
+    difference: float
+    interval: tuple[float, float] = Field(description="95 % percentile bootstrap over scenarios")
+    only_after: int = Field(description="scenarios with the event after and not before")
+    only_before: int
+
+
+class PairedDifferences(Record):
+    """The differences of two subjects; null where no scenario has both."""
+
+    n: int
+    operate: Difference | None
+    terminate: Difference | None
+    verified: Difference | None
+    clean: Difference | None
+
+
+class EvalReport(Record):
+    """What an eval found: `report.json` in its directory."""
+
+    model_config = ConfigDict(extra="ignore")  # every report since the first is read
+
+    stage: Literal["eval"] = "eval"
+    base: str | None = None
+    adapter: str | None
+    scenarios: str | None = Field(default=None, description="the directory of held-out scenarios")
+    split_by: str | None = Field(description="archetype, scenario, or null for a directory that split.py did not write")
+    seed: int | None = None
+    n: int | None = Field(default=None, description="scenarios that were evaluated")
+    subjects: dict[Subject, SubjectReport] = Field(min_length=1)
+    paired: dict[str, PairedDifferences] = Field(description="`adapter - base` and so on")
+    transcripts: dict[str, dict[str, int | float]] | None = Field(default=None, description="--against: what differs")
+
+
 def canonical(value: Any) -> bytes:
     """Sorted, compact JSON bytes: the form that hashes are taken of."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
@@ -294,6 +426,8 @@ def sha256(content: bytes) -> str:
 
 
 R = TypeVar("R", Scenario, Trajectory)
+M = TypeVar("M", bound=BaseModel)
+RECORDS: tuple[type[Record], ...] = (Scenario, Trajectory, Manifest, AdapterIdentity, EvalReport)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -338,12 +472,54 @@ def read_record(path: Path, kind: type[R]) -> R:
             f"{path}: schema_version {version!r} is unknown, this version reads {SCHEMA_VERSION}; "
             f"regenerate the file or use the sekft that wrote it"
         )
+    return checked(path, value, kind, "correct or delete the file")
+
+
+def checked(path: Path, value: Any, kind: type[M], remedy: str) -> M:
+    """`value`, which `path` holds, as a record. Raises BadInputError naming file, field and remedy."""
     try:
         return kind.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or kind.__name__
-        raise BadInputError(f"{path}: {field}: {first['msg']}; correct or delete the file") from error
+        field = ".".join(str(part) for part in first["loc"]) or "content"
+        raise BadInputError(f"{path}: {field}: {first['msg']}; {remedy}") from error
+
+
+def read_manifest(directory: Path) -> Manifest | None:
+    """A directory's manifest; None where there is none."""
+    path = directory / "manifest.json"
+    return checked(path, read_json(path), Manifest, "rerun the stage with --redo") if path.exists() else None
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Write a directory's manifest."""
+    write_json(directory / "manifest.json", manifest.model_dump(mode="json"))
+
+
+def read_identity(adapter: Path) -> AdapterIdentity:
+    """An adapter's sekft.json. Raises BadInputError."""
+    path = adapter / "sekft.json"
+    return checked(path, read_json(path), AdapterIdentity, "name an adapter directory that sft.py wrote")
+
+
+def write_identity(adapter: Path, identity: AdapterIdentity) -> None:
+    """Write an adapter's sekft.json."""
+    absent = {"averaged"} if identity.averaged is None else set()
+    write_json(adapter / "sekft.json", identity.model_dump(mode="json", exclude=absent))
+
+
+def read_report(run: Path) -> EvalReport:
+    """The report.json of an eval's directory. Raises BadInputError."""
+    path = run / "report.json"
+    if not path.exists():
+        raise BadInputError(f"{run}: no report.json; name a directory that eval.py finished")
+    return checked(path, read_json(path), EvalReport, "rerun eval.py (its episodes are kept)")
+
+
+def write_report(run: Path, report: EvalReport) -> None:
+    """Write the report.json of an eval's directory."""
+    absent = {"transcripts"} if report.transcripts is None else set()
+    write_json(run / "report.json", report.model_dump(mode="json", exclude=absent))
 
 
 def record_paths(directory: Path, *, partial: bool = False) -> list[Path]:
@@ -354,10 +530,10 @@ def record_paths(directory: Path, *, partial: bool = False) -> list[Path]:
     """
     if not directory.is_dir():
         raise BadInputError(f"{directory}: no such directory; name the directory that the previous stage wrote")
-    manifest = directory / "manifest.json"
-    if not manifest.exists():
+    manifest = read_manifest(directory)
+    if manifest is None:
         print(f"{directory}: no manifest, taking every *.json in it", file=sys.stderr)
-    elif not read_json(manifest).get("finished") and not partial:
+    elif not manifest.finished and not partial:
         raise BadInputError(f"{directory}: manifest says finished: false; rerun that stage or pass --partial")
     paths = sorted(path for path in directory.glob("*.json") if path.name != "manifest.json" and path.name[0] != ".")
     if not paths:
@@ -366,19 +542,16 @@ def record_paths(directory: Path, *, partial: bool = False) -> list[Path]:
 
 
 def read_records(directory: Path, kind: type[R], *, partial: bool = False) -> list[R]:
-    """Every record of a directory in id order; errors as `record_paths` and `read_record`."""
-    records = [read_record(path, kind) for path in record_paths(directory, partial=partial)]
-    seen: dict[str, str] = {}
-    for path, record in zip(record_paths_of(directory, records), records, strict=True):
-        if record.id in seen:
-            raise BadInputError(f"{path}: id {record.id!r} is also that of {seen[record.id]}; ids are unique")
-        seen[record.id] = str(path)
-    return records
-
-
-def record_paths_of(directory: Path, records: list[R]) -> Iterator[Path]:
-    """Where each record of `directory` lies by its id."""
-    return (directory / f"{record.id}.json" for record in records)
+    """Every record of a directory, in order of file names; errors as `record_paths` and `read_record`."""
+    records: dict[str, tuple[Path, R]] = {}
+    for path in record_paths(directory, partial=partial):
+        record = read_record(path, kind)
+        if record.id in records:
+            raise BadInputError(
+                f"{path}: id: {record.id!r} is also the id in {records[record.id][0]}; delete one of the two files"
+            )
+        records[record.id] = path, record
+    return [record for _, record in records.values()]
 
 
 def read_scenarios(directory: Path, *, partial: bool = False) -> list[Scenario]:
@@ -406,10 +579,10 @@ def read_trajectories(directory: Path, *, partial: bool = False, scenarios: Path
 
 
 def main(*, out: Path) -> int:
-    """Write both JSON Schemas to `out`."""
-    for kind in (Scenario, Trajectory):
+    """Write the JSON Schemas to `out`."""
+    for kind in RECORDS:
         write_json(out / f"{kind.__name__.lower()}.schema.json", kind.model_json_schema())
-    print(json.dumps({"out": str(out), "schemas": ["scenario", "trajectory"], "schema_version": SCHEMA_VERSION}))
+    print(json.dumps({"out": str(out), "schemas": len(RECORDS), "schema_version": SCHEMA_VERSION}))
     return 0
 
 

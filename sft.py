@@ -31,9 +31,21 @@ from model import hardware, loading
 from model.loading import DTYPES, check_model, fetch, load_model, model_hash
 from model.render import Renderer, Wire
 from pipeline import stage
-from schema import BadInputError, Trajectory, read_json, read_trajectories, write_json
+from pipeline.holdout import overlap, refuse_overlap, session_of
+from schema import (
+    AdapterIdentity,
+    BadInputError,
+    Manifest,
+    Trajectory,
+    read_json,
+    read_manifest,
+    read_scenarios,
+    read_trajectories,
+    write_identity,
+    write_json,
+)
 from training import reload
-from training.dataset import Dataset, build, overlap, refuse_overlap, steps_of
+from training.dataset import Dataset, build, steps_of
 from training.inspection import report_inspection
 from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
 
@@ -90,26 +102,32 @@ def main(
         if overfit:
             dataset.keep_first(overfit)
         settle_rate(settings, base)
-        held = overlap(trained_rows(dataset), holdout, partial=partial) if holdout else None
+        held = (
+            overlap(map(session_of, trained_rows(dataset)), holdout, read_scenarios(holdout, partial=partial))
+            if holdout
+            else None
+        )
         say_left_out(dataset)
         return report_inspection(dataset, renderer, held, {**settings, "base": base}, show_rows)
     if out is None:
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
-    before = read_json(out / "manifest.json") if (out / "manifest.json").exists() and not redo else {}
-    if not before.get("finished"):
+    before = None if redo else read_manifest(out)
+    fresh = before is None or not before.finished
+    if fresh:
         loading.check_machine(base, dtype)  # before a hub's weights are fetched
     fetch(base)
     settle_rate(settings, base)
     if holdout:
-        wanted = [row for row in trajectories[:limit] if row.kept or include_not_kept]
-        refuse_overlap(wanted, holdout, partial=partial)
+        wanted = [session_of(row) for row in trajectories[:limit] if row.kept or include_not_kept]
+        held_out = read_scenarios(holdout, partial=partial)
+        refuse_overlap(wanted, holdout, held_out, trained="--data holds", remedy="train on the other side")
     settings |= {"base": Path(base).name, "base_hash": model_hash(base)}
     settings["scenarios"] = stage.hash_directory(scenarios) if scenarios else None
-    if not before.get("finished"):
+    if fresh:
         hardware.shape_of(base).trainable(lora_r, lora_targets)
     manifest = stage.begin(out, stage="sft", flags=settings, inputs=[data], redo=redo)
-    if before.get("finished") and before["flags"] == manifest["flags"]:
-        return report_finished(out, base, before)
+    if manifest.finished:
+        return report_finished(out, base, manifest)
     before_files = files_of(base)
     renderer = Renderer.for_base(load_tokenizer(base), render)
     dataset = build(trajectories, renderer, **rows)
@@ -128,13 +146,14 @@ def main(
         )
     if model_hash(base) != settings["base_hash"] or files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed while it was trained beside")
-    write_identity(out, base, dataset, renderer, manifest)
+    write_json(out / "render.json", renderer.describe())
+    write_identity(out, identity_of(base, dataset, manifest))
     if reload_after or (reload_after is None and not loading.holds_base()):
         free_memory()
         figures["logits_differ_by"] = reload.in_fresh_process(base, out)
     counts = {**dataset.counts(), **figures, "loss_first": losses[0], "loss_last": losses[-1]}
     stage.finish(out, manifest, ids=[example.id for example in dataset.examples], counts=counts)
-    stage.report({"out": str(out), "base": base, **counts})
+    stage.print_summary({"out": str(out), "base": base, **counts})
     return stage.DONE
 
 
@@ -164,11 +183,10 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def report_finished(out: Path, base: str, manifest: dict[str, Any]) -> int:
-    """Put the finished run's manifest back as it was, and repeat its summary."""
-    write_json(out / "manifest.json", manifest)
+def report_finished(out: Path, base: str, manifest: Manifest) -> int:
+    """Repeat the summary of a finished run."""
     print(f"{out}: finished before, nothing to do", file=sys.stderr)
-    stage.report({"out": str(out), "base": base, **manifest["counts"]})
+    stage.print_summary({"out": str(out), "base": base, **manifest.counts})
     return stage.DONE
 
 
@@ -266,7 +284,7 @@ def train(
             torch.set_float32_matmul_precision(loading.matmul_precision())
         os.environ["TENSORBOARD_LOGGING_DIR"] = str(logdir)
         compact = head_is_plain(model, rows[0])
-        with stage.progress(total, "train") as progress:
+        with stage.Progress(total, "train") as progress:
             trainer, log = make_trainer(
                 model, rows, out, settings, data_hash=dataset.hash(), progress=progress,
                 compact=compact,
@@ -329,27 +347,15 @@ def save_adapter(trainer: Any, out: Path) -> None:
         shutil.rmtree(path)
 
 
-def write_identity(out: Path, base: str, dataset: Dataset, renderer: Renderer, manifest: dict[str, Any]) -> None:
-    """render.json and sekft.json: how to talk to the adapter, what it belongs to and what it has seen."""
-    write_json(out / "render.json", renderer.describe())
-    write_json(
-        out / "sekft.json",
-        {
-            "base": base,
-            "base_hash": manifest["flags"]["base_hash"],
-            "flags": manifest["flags"],
-            "git_commit": manifest["git_commit"],
-            "data_hash": dataset.hash(),
-            "trained_on": [
-                {
-                    "scenario_id": row.scenario_id,
-                    "content_hash": row.scenario_hash,
-                    "archetype": row.axes["task"],
-                    "trajectory_id": row.id,
-                }
-                for row in trained_rows(dataset)
-            ],
-        },
+def identity_of(base: str, dataset: Dataset, manifest: Manifest) -> AdapterIdentity:
+    """What the adapter belongs to and has seen."""
+    return AdapterIdentity(
+        base=base,
+        base_hash=manifest.flags["base_hash"],
+        flags=manifest.flags,
+        git_commit=manifest.git_commit,
+        data_hash=dataset.hash(),
+        trained_on=[session_of(row) for row in trained_rows(dataset)],
     )
 
 
@@ -404,4 +410,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -64,7 +64,7 @@ def main(
         stage.finish(
             out / side, manifest, ids=[r.id for r in chosen], counts={"scenarios": len(chosen), "archetypes": tasks}
         )
-    stage.report(
+    stage.print_summary(
         {
             "by": by,
             "out": str(out),
@@ -134,4 +134,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

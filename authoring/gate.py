@@ -49,7 +49,7 @@ def main(*, paths: list[Path], timeout_seconds: float) -> int:
     preflight()
     reap()
     refused = voided = 0
-    with stage.progress(len(paths), "gate") as bar:
+    with stage.Progress(len(paths), "gate") as bar:
         for path in paths:
             try:
                 result = gate(read_record(path, Scenario), timeout_seconds=timeout_seconds)
@@ -59,7 +59,7 @@ def main(*, paths: list[Path], timeout_seconds: float) -> int:
                 continue
             refused += not result.admitted
             bar.record(path.name, "admitted" if result.admitted else f"{result.gate}: {result.reason}")
-    stage.report({"gated": len(paths), "refused": refused, "voided": voided})
+    stage.print_summary({"gated": len(paths), "refused": refused, "voided": voided})
     return stage.WORLD_FAILED if refused or voided else stage.DONE
 
 
@@ -352,4 +352,4 @@ def parser() -> Any:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

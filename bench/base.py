@@ -57,7 +57,7 @@ def main(*, base: Path, n: int, seed: int) -> int:
         print(f"{archetype:18}{shares}", file=sys.stderr)
         right, tried = right + here, tried + units
     rates = {wording: round(right[wording] / tried, 3) for wording in WORDINGS}
-    stage.report({"base": str(base), "seed": seed, "n": tried, **rates})
+    stage.print_summary({"base": str(base), "seed": seed, "n": tried, **rates})
     return stage.DONE
 
 
@@ -71,4 +71,4 @@ def parser() -> ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

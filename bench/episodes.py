@@ -120,7 +120,7 @@ def main(
             size: dict[str, Any] = {"waves": 2, "steps": 4, "length": 24}
             model = model_of(shape, dtype, vocab_size=vocabulary)
             put("eval-shape", real_eval(model, place / "shape", rounds, episodes, **size))
-    stage.report(figures)
+    stage.print_summary(figures)
     return stage.WORLD_FAILED if failed else stage.DONE
 
 
@@ -370,9 +370,9 @@ def real_eval(
 
     from authoring import templates
     from model.render import Renderer
-    from operators.episode import run_episode
+    from operators.episode import Episode, EpisodeLimits
     from operators.local import LocalOperator
-    from rollout import play_all
+    from operators.rollouts import Play, play_all
     from sandbox.containers import preflight
     from taxonomy import Combination
 
@@ -385,7 +385,7 @@ def real_eval(
         templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(waves * episodes)
     ]
     renderer, decoder = Renderer.for_base(AutoTokenizer.from_pretrained(ROOT / "base")), Decoder(model)
-    limits: dict[str, Any] = {"seed": 0, "max_steps": steps, "timeout_seconds": 30.0}
+    limits = EpisodeLimits(steps, 30.0)
     spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []
     for turn in range(rounds):
@@ -393,9 +393,12 @@ def real_eval(
         for workers in spent:
             with Spent() as one:
                 done = play_all(
-                    lambda job: run_episode(LocalOperator(decoder, renderer, max_new_tokens=length), job[0], **limits),
-                    [(scenario, 0) for scenario in scenarios], place / f"{turn}-{workers}", workers, threading.Event(),
-                    doing=f"{workers} at once",
+                    Play(
+                        lambda: LocalOperator(decoder, renderer, max_new_tokens=length),
+                        0, limits, workers, threading.Event(),
+                    ),
+                    [Episode(scenario) for scenario in scenarios], place / f"{turn}-{workers}",
+                    label=f"{workers} at once",
                 )  # fmt: skip
             spent[workers].append(one)
             if lost := [one.id for one in done.values() if one.outcome in VOIDED]:
@@ -435,4 +438,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

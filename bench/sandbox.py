@@ -67,7 +67,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
         figures[name] = part()
         show(name, figures[name])
         write_json(out, figures)
-    stage.report(figures)
+    stage.print_summary(figures)
     return stage.DONE
 
 
@@ -401,4 +401,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -108,7 +108,7 @@ def main(
             add(out, figures, name, table if name.startswith("by ") else table[name], count)
             failed += failures(table)
             picture(figures, out.with_suffix(".png"))
-    stage.report(figures)
+    stage.print_summary(figures)
     return stage.WORLD_FAILED if failed else stage.DONE
 
 
@@ -406,7 +406,7 @@ def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[
     from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
     if kind == "sekft":
-        progress = stage.progress(None, "train")
+        progress = stage.Progress(None, "train")
         trainer, _ = loop.make_trainer(model, rows, out, flags, data_hash="", progress=progress, compact=True)
         trainer.args.save_strategy = "no"
         return trainer
@@ -490,4 +490,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

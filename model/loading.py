@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from model import hardware
-from schema import BadInputError, canonical, read_json, sha256
+from schema import BadInputError, canonical, read_identity, read_json, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64
@@ -51,11 +51,11 @@ def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
     adapter = Path(adapter)
     if not (adapter / "adapter_model.safetensors").exists():
         raise BadInputError(f"{adapter}: no adapter_model.safetensors; name a directory that sft.py finished")
-    about = read_json(adapter / "sekft.json")
+    about = read_identity(adapter)
     found = model_hash(base)
-    if found is not None and about.get("base_hash") != found:
+    if found is not None and about.base_hash != found:
         raise BadInputError(
-            f"{adapter}: trained on base {about.get('base')!r} ({str(about.get('base_hash'))[:12]}), "
+            f"{adapter}: trained on base {about.base!r} ({str(about.base_hash)[:12]}), "
             f"{base} is another ({found[:12]}); pass that --base or train anew"
         )
 
@@ -211,7 +211,7 @@ def load_model(
 
 def _say_other_loading(adapter: Path, model: Any, dtype: str, load_4bit: bool) -> None:
     """A line on stderr where `adapter` was trained beside a base of another dtype: its logits then differ a little."""
-    flags = read_json(adapter / "sekft.json").get("flags", {})
+    flags = read_identity(adapter).flags
     trained = flags.get("dtype", dtype), flags.get("load_4bit", load_4bit)
     device = model.device.type
     if (pick_dtype(trained[0], device), trained[1]) != (pick_dtype(dtype, device), load_4bit):

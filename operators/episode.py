@@ -1,70 +1,150 @@
-"""Play one episode: act, verify, record."""
+"""Play one episode: the operator acts, the checker verifies, the trajectory is recorded."""
 
 import random
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
-from pipeline.verdicts import judge, terminal_of
+from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import SandboxError
-from sandbox.session import TRANSPORT, Session, session
+from sandbox.session import TRANSPORT, Pool, Session, session
 from sandbox.wrapper import WRAPPER_HASH
 from schema import VOIDED, Outcome, Scenario, Step, Trajectory
 
 
+@dataclass(frozen=True)
+class EpisodeLimits:
+    """What bounds an episode: operator turns, and the seconds of each command and of the checker."""
+
+    max_steps: int
+    timeout_seconds: float
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One planned episode: a sample of a scenario."""
+
+    scenario: Scenario
+    sample: int = 0
+
+    @property
+    def id(self) -> str:
+        """The id of its trajectory."""
+        return f"{self.scenario.id}-s{self.sample}"
+
+
+@dataclass
+class Progress:
+    """What an episode has come to so far: (command, output) turns, and the steps that ran."""
+
+    turns: list[tuple[str, str | None]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+
 def run_episode(
     operator: Operator,
-    scenario: Scenario,
+    episode: Episode,
     *,
-    sample: int = 0,
     seed: int,
-    max_steps: int,
-    timeout_seconds: float,
+    limits: EpisodeLimits,
     cancelled: threading.Event | None = None,
+    pool: Pool | None = None,
 ) -> Trajectory:
-    """One session in a fresh container: act, verify, record.
+    """Play an episode in a fresh container and record it.
 
-    The record's seed depends on `seed`, the scenario and the sample alone. Nothing of the world's is raised: a broken
-    sandbox or operator becomes the outcome. The checker runs once the session is over, whatever ended it, unless the
-    attempt is void. Once `cancelled` is set the session ends before its next command, as `cancelled`.
+    A broken sandbox or operator becomes the outcome; nothing of it is raised. The checker runs once the session is
+    over, whatever ended it, unless the attempt is void.
+
+    Args:
+        operator: picks the commands.
+        episode: the scenario and the number of the sample.
+        seed: with the scenario and the sample it decides the seed of the record, and nothing else does.
+        limits: of steps and seconds.
+        cancelled: once set, the session ends before its next command, with outcome `cancelled`.
+        pool: sandboxes booted ahead.
     """
-    record_seed = random.Random(f"{seed}/{scenario.id}/{sample}").getrandbits(63)
-    played = Played(cancelled or threading.Event())
+    scenario, cancelled = episode.scenario, cancelled or threading.Event()
+    progress, shell, verified = Progress(), None, False
     error: str | None = None
-    verified = False
-    shell: Session | None = None
-    operator.begin(scenario, record_seed)
+    operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
     try:
         with session(
             scenario.world_fixtures(),
             provider=(scenario.provider.path, scenario.provider.source),
             environment=scenario.environment(),
+            pool=pool,
         ) as shell:
-            outcome, error = act(operator, scenario, shell, played, max_steps, timeout_seconds)
+            outcome, error = act(operator, scenario, shell, limits, progress, cancelled)
             if outcome not in VOIDED:
-                check = shell.verify(scenario.checker, timeout_seconds=timeout_seconds)
+                check = shell.verify(scenario.checker, timeout_seconds=limits.timeout_seconds)
                 verified = check.passed is True
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output
     except SandboxError as failure:
-        outcome = "cancelled" if played.cancelled.is_set() else "sandbox_failed"
+        outcome = "cancelled" if cancelled.is_set() else "sandbox_failed"
         error, verified = str(failure), False
-    verdict = judge(
-        expected=scenario.terminal,
-        commands=[command for command, _ in played.turns],
-        outcome=outcome,
-        verified=verified,
-    )
-    tokens = operator.tokens()
+    return record(operator, episode, progress, outcome, error, verified=verified, shell=shell)
+
+
+def act(
+    operator: Operator,
+    scenario: Scenario,
+    shell: Session,
+    limits: EpisodeLimits,
+    progress: Progress,
+    cancelled: threading.Event,
+) -> tuple[Outcome, str | None]:
+    """Let the operator act until a terminal, a limit or a failure; returns the outcome and an error's message.
+
+    `progress` is filled step by step, so that it is right whatever is raised. The terminal is not run in the shell.
+    Raises SandboxError.
+    """
+    messages = [*opening(scenario), *start_prompt()]
+    for _ in range(limits.max_steps):
+        if cancelled.is_set():
+            return "cancelled", None
+        try:
+            command = operator.command(messages).text
+        except OperatorError as failure:
+            return "operator_failed", str(failure)
+        except CancelledError:
+            return "cancelled", None
+        except ContextFullError as full:
+            return "context_full", str(full)
+        progress.turns.append((command, None))
+        if ending := terminal_of(command):
+            return ending.kind, None
+        step = shell.step(command, timeout_seconds=limits.timeout_seconds)
+        progress.steps.append(step)
+        progress.turns[-1] = (command, step.output)
+        messages = session_messages(scenario, progress.turns)
+    return "max_steps", None
+
+
+def record(
+    operator: Operator,
+    episode: Episode,
+    progress: Progress,
+    outcome: Outcome,
+    error: str | None,
+    *,
+    verified: bool,
+    shell: Session | None,
+) -> Trajectory:
+    """The trajectory of an episode that ended with `outcome`."""
+    scenario, tokens = episode.scenario, operator.tokens()
+    commands: Sequence[str] = [command for command, _ in progress.turns]
+    verdict = verdict_of(expected=scenario.terminal, commands=commands, outcome=outcome, verified=verified)
     return Trajectory(
-        id=trajectory_id(scenario, sample),
+        id=episode.id,
         scenario_id=scenario.id,
         scenario_hash=scenario.content_hash,
         axes=scenario.axes(),
         operator=operator.info(),
-        messages=session_messages(scenario, played.turns),
-        steps=played.steps,
+        messages=session_messages(scenario, progress.turns),
+        steps=progress.steps,
         terminal=verdict.terminal,
         verified=verdict.verified,
         command_only=verdict.command_only,
@@ -79,52 +159,3 @@ def run_episode(
         assistant_mask=tokens.assistant_mask if tokens else None,
         log_probs=tokens.log_probs if tokens else None,
     )
-
-
-@dataclass
-class Played:
-    """What a session has come to so far: (command, output) turns, and the steps that ran."""
-
-    cancelled: threading.Event
-    turns: list[tuple[str, str | None]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-
-
-def act(
-    operator: Operator,
-    scenario: Scenario,
-    shell: Session,
-    played: Played,
-    max_steps: int,
-    timeout_seconds: float,
-) -> tuple[Outcome, str | None]:
-    """Let the operator act until a terminal, a limit or a failure; returns the outcome and an error's words.
-
-    Fills `played` as it goes, so that it is true whatever is raised. The terminal is not run: it is said to whoever
-    watches, not to the shell. Raises SandboxError.
-    """
-    messages = [*opening(scenario), *start_prompt()]
-    for _ in range(max_steps):
-        if played.cancelled.is_set():
-            return "cancelled", None
-        try:
-            command = operator.command(messages).text
-        except OperatorError as failure:
-            return "operator_failed", str(failure)
-        except CancelledError:
-            return "cancelled", None
-        except ContextFullError as full:
-            return "context_full", str(full)
-        played.turns.append((command, None))
-        if ending := terminal_of(command):
-            return ending.kind, None
-        step = shell.step(command, timeout_seconds=timeout_seconds)
-        played.steps.append(step)
-        played.turns[-1] = (command, step.output)
-        messages = session_messages(scenario, played.turns)
-    return "max_steps", None
-
-
-def trajectory_id(scenario: Scenario, sample: int) -> str:
-    """The id of the trajectory that a sample of a scenario becomes."""
-    return f"{scenario.id}-s{sample}"

@@ -1,1 +1,1 @@
-"""Hold what every stage shares: manifests and resume, verdicts, rates."""
+"""Hold what every stage shares: manifests and resume, workers, verdicts, rates, held-out data."""

@@ -1,12 +1,11 @@
-"""Keep what every stage does alike: manifest and resume, progress, the one JSON line, exit codes.
+"""Do what every stage does: manifest and resume, progress, the one JSON line, exit codes.
 
-    from pipeline.stage import begin, finish, progress, report, run
+    manifest = stage.begin(out, stage="split", flags={"seed": 1}, inputs=[scenarios])
+    ...
+    stage.finish(out, manifest, ids=ids, counts={"scenarios": len(ids)})
 
-Reads   <out>/manifest.json of an earlier run
-Writes  <out>/manifest.json
-Needs   nothing
-
-A rerun continues the run in `--out`; one whose flags, inputs or image differ is refused with the difference named.
+A rerun goes on with the run in `--out`. A rerun whose flags, inputs or image differ is refused, and the difference is
+named.
 """
 
 import argparse
@@ -18,11 +17,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
 
 from tqdm import tqdm
 
-from schema import SCHEMA_VERSION, BadInputError, read_json, sha256, write_json
+from schema import BadInputError, Manifest, read_manifest, sha256, write_manifest
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -36,11 +35,22 @@ def command_line(doc: str | None) -> argparse.ArgumentParser:
     )
 
 
-def run(main: Callable[..., int], parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> NoReturn:
-    """Parse, run, and turn the expected ends into exit codes: 2 with one line, 1 on a full disk, 130 on Ctrl-C."""
+def run_script(
+    main: Callable[..., int], parser: argparse.ArgumentParser, argv: Sequence[str] | None = None
+) -> NoReturn:
+    """Parse the flags, call `main`, and turn the expected ends into exit codes.
+
+    Exit codes: 2 for the user's mistake and 1 for a full disk, with one line each; 130 for Ctrl-C.
+
+    Args:
+        main: takes one keyword per flag, or a record `settings` whose fields are the flags.
+        parser: the command line.
+        argv: the arguments (default: those of the process).
+    """
     arguments = vars(parser.parse_args(argv))
+    settings = settings_of(main)
     try:
-        sys.exit(main(**arguments))
+        sys.exit(main(settings(**arguments)) if settings else main(**arguments))
     except BadInputError as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -55,6 +65,12 @@ def run(main: Callable[..., int], parser: argparse.ArgumentParser, argv: Sequenc
         sys.exit(INTERRUPTED)
 
 
+def settings_of(main: Callable[..., int]) -> type | None:
+    """The class of `main`'s one argument `settings`; None where main takes one keyword per flag."""
+    found = get_type_hints(main).get("settings")
+    return found if isinstance(found, type) else None
+
+
 def hash_directory(directory: Path) -> str:
     """SHA-256 over the names and contents of the regular files directly in `directory`, manifest left out."""
     rows = sorted(
@@ -67,8 +83,8 @@ def hash_directory(directory: Path) -> str:
 
 def split_kind(directory: Path) -> str | None:
     """How a scenario directory was split (`archetype` or `scenario`), None where it is not a split."""
-    path = directory / "manifest.json"
-    return read_json(path).get("flags", {}).get("by") if path.exists() else None
+    manifest = read_manifest(directory)
+    return manifest.flags.get("by") if manifest else None
 
 
 def begin(
@@ -79,66 +95,74 @@ def begin(
     inputs: Iterable[Path] = (),
     image_digest: str | None = None,
     redo: bool = False,
-) -> dict[str, Any]:
-    """Open `out` for a stage and write its manifest with `finished: false`; returns the manifest.
+) -> Manifest:
+    """Open `out` for a stage, and return its manifest.
 
-    `flags` holds everything that decides the records (no path of an input or output: inputs count by hash).
-    Raises BadInputError when `out` cannot be written, belongs to another stage, or was begun with other flags, inputs
-    or image; flags in MAY_GROW may be larger than before. `redo` empties the directory first.
+    The manifest of a stage that finished with the same flags, inputs and image comes back as it is, with `finished`
+    true, and nothing on disk changes. Any other is written anew with `finished: false`.
+
+    Args:
+        out: the directory.
+        stage: the script's name.
+        flags: everything that decides the records. Paths of inputs and outputs do not: inputs count by hash.
+        inputs: files and directories that the stage reads.
+        image_digest: id of the sandbox's image, for stages that use it.
+        redo: empty the directory first.
+
+    Raises:
+        BadInputError: `out` cannot be written, belongs to another stage, or was begun with other flags, inputs or
+            image. Flags in MAY_GROW may be larger than before.
     """
-    manifest_path = out / "manifest.json"
-    manifest = {
-        "stage": stage,
-        "schema_version": SCHEMA_VERSION,
-        "finished": False,
-        "flags": json.loads(json.dumps(flags, default=str)),
-        "inputs": {path.name: hash_directory(path) if path.is_dir() else sha256(path.read_bytes()) for path in inputs},
-        "image_digest": image_digest,
-        "git_commit": git_commit(),
-        "ids": [],
-        "counts": {},
-    }
+    manifest = Manifest(
+        stage=stage,
+        flags=json.loads(json.dumps(flags, default=str)),
+        inputs={path.name: hash_directory(path) if path.is_dir() else sha256(path.read_bytes()) for path in inputs},
+        image_digest=image_digest,
+        git_commit=git_commit(),
+    )
     halves = set(out.glob("**/.*.json.*.tmp"))
-    if manifest_path.exists():
-        before = read_json(manifest_path)
-        if before.get("stage") != stage:
-            raise BadInputError(f"{out}: holds the output of stage {before.get('stage')!r}; name another --out")
+    before = read_manifest(out)
+    if before is not None:
+        if before.stage != stage:
+            raise BadInputError(f"{out}: holds the output of stage {before.stage!r}; name another --out")
         if redo:
             shutil.rmtree(out)
         elif difference := _difference(before, manifest):
             raise BadInputError(
-                f"{manifest_path}: this run differs from the one begun there: {difference}; "
+                f"{out / 'manifest.json'}: this run differs from the one begun there: {difference}; "
                 f"repeat that run's flags, name another --out, or pass --redo to start over"
             )
+        elif before.finished and before.flags == manifest.flags:
+            return before
     elif out.is_dir() and set(out.iterdir()) - halves:
         raise BadInputError(f"{out}: is not empty and holds no manifest; name another --out")
     try:
         for half in halves:
             half.unlink(missing_ok=True)
-        write_json(manifest_path, manifest)
+        write_manifest(out, manifest)
     except OSError as error:
         raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error
     return manifest
 
 
-def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
+def _difference(before: Manifest, now: Manifest) -> str:
     """The first thing in which a rerun differs from the manifest, or an empty string."""
-    for name in sorted({*before["flags"], *now["flags"]}):
-        old, new = before["flags"].get(name), now["flags"].get(name)
+    for name in sorted({*before.flags, *now.flags}):
+        old, new = before.flags.get(name), now.flags.get(name)
         grown = name in MAY_GROW and (name == "workers" or new is None or (old is not None and new >= old))
         if old != new and not grown:
             return f"--{name.replace('_', '-')} was {old!r}, is {new!r}"
-    for name in sorted({*before["inputs"], *now["inputs"]}):
-        if before["inputs"].get(name) != now["inputs"].get(name):
+    for name in sorted({*before.inputs, *now.inputs}):
+        if before.inputs.get(name) != now.inputs.get(name):
             return f"input {name!r} has other content (or another name) than before"
-    if before["image_digest"] != now["image_digest"]:
-        return f"image was {before['image_digest']}, is {now['image_digest']}"
+    if before.image_digest != now.image_digest:
+        return f"image was {before.image_digest}, is {now.image_digest}"
     return ""
 
 
-def finish(out: Path, manifest: dict[str, Any], *, ids: Iterable[str], counts: dict[str, Any]) -> None:
+def finish(out: Path, manifest: Manifest, *, ids: Iterable[str], counts: dict[str, Any]) -> None:
     """Write the manifest for the last time: finished, with the ids and counts."""
-    write_json(out / "manifest.json", {**manifest, "finished": True, "ids": sorted(ids), "counts": counts})
+    write_manifest(out, manifest.model_copy(update={"finished": True, "ids": sorted(ids), "counts": counts}))
 
 
 def git_commit() -> str | None:
@@ -182,7 +206,7 @@ def progress(total: int | None, label: str) -> Progress:
     return Progress(total, label)
 
 
-def report(summary: dict[str, Any]) -> None:
+def print_summary(summary: dict[str, Any]) -> None:
     """Print the stage's one JSON line on stdout."""
     print(json.dumps(summary, sort_keys=True, ensure_ascii=False), flush=True)
 

@@ -1,13 +1,12 @@
-"""Decide what a session was: terminal grammar, command-only, outcome and kept, in this one place.
+"""Decide what a session was: terminal, command or prose, outcome and kept.
 
-    echo 'Let me list the files' | python -m pipeline.verdicts      # judge each line of stdin as one operator turn
+    echo 'Let me list the files' | python -m pipeline.verdicts      # classify each line of stdin as an operator turn
 
 Reads   stdin, one operator turn per line
 Writes  one line per turn on stderr, the counts as one JSON line on stdout
 Needs   nothing
 
-Whoever labels, filters or scores a session calls `judge` or `rates`; a second copy of these rules is a bug.
-Nothing here looks at what a command did: that is the checker's part.
+Every label of a session comes from here, and what a command did is never looked at: that is the checker's part.
 """
 
 import argparse
@@ -16,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.stage import command_line, report, run
+from pipeline.stage import command_line, print_summary, run_script
 from schema import VOIDED, Outcome, Trajectory
 from taxonomy import Terminal
 
@@ -126,8 +125,8 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Rates:
-    """The four events whose rates an eval reports, for one session."""
+class Events:
+    """The four events of one session whose rates an eval reports."""
 
     operate: bool
     terminate: bool
@@ -136,12 +135,14 @@ class Rates:
 
 
 def main() -> int:
-    """Judge each line of stdin as one turn."""
+    """Classify each line of stdin as one turn."""
     lines = [line.rstrip("\n") for line in sys.stdin]
     for line in lines:
         kind = "terminal" if terminal_of(line) else "command" if is_command(line) else "prose"
         print(f"{kind:9} {line}", file=sys.stderr)
-    report({"turns": len(lines), "command": sum(map(is_command, lines)), "terminal": sum(map(is_terminal, lines))})
+    print_summary(
+        {"turns": len(lines), "command": sum(map(is_command, lines)), "terminal": sum(map(is_terminal, lines))}
+    )
     return 0
 
 
@@ -210,19 +211,19 @@ def clean_up(text: str) -> str:
     return "\n".join(line for line in lines if is_command(line)) or text
 
 
-def judge(*, expected: Terminal, commands: Sequence[str], outcome: Outcome, verified: bool) -> Verdict:
+def verdict_of(*, expected: Terminal, commands: Sequence[str], outcome: Outcome, verified: bool) -> Verdict:
     """The verdict on a session.
 
     Args:
-        expected: the scenario's right terminal.
+        expected: the terminal that the scenario asks for.
         commands: every operator turn in order, the terminal included.
         outcome: how the session ended; `checker_failed` counts as not verified.
         verified: the checker passed on the final state.
     """
     ending = terminal_of(commands[-1]) if commands else None
-    terminated = ending is not None and outcome in ("exit", "panic", "checker_failed")
     body = commands[:-1] if ending else commands
     prose = [command for command in body if not is_command(command)]
+    terminated = _terminated(ending is not None, outcome)
     correct = terminated and ending is not None and ending.kind == expected and ending.code == 0
     verified = verified and outcome != "checker_failed"
     reasons = []
@@ -243,27 +244,32 @@ def judge(*, expected: Terminal, commands: Sequence[str], outcome: Outcome, veri
         terminated=terminated,
         correct_terminal=correct,
         command_only=not prose,
-        operated=bool(body) and not prose,
+        operated=_operated(body),
         verified=verified,
         kept=not reasons,
         reasons=tuple(reasons),
     )
 
 
-def rates(trajectory: Trajectory) -> Rates:
-    """The four events for one recorded session: what eval counts.
-
-    operate: at least one command before the terminal and no turn that is prose; terminate: ended with exit or panic;
-    verified: the checker passed on the final state; clean: kept.
-    """
-    turns = [message.content for message in trajectory.messages if message.role == "assistant"]
-    body = turns[:-1] if trajectory.terminal is not None else turns
-    return Rates(
-        operate=bool(body) and all(map(is_command, body)),
-        terminate=trajectory.terminal is not None and trajectory.outcome in ("exit", "panic", "checker_failed"),
+def events_of(trajectory: Trajectory) -> Events:
+    """The four events of a recorded session."""
+    ended = trajectory.terminal is not None
+    return Events(
+        operate=_operated(trajectory.commands[:-1] if ended else trajectory.commands),
+        terminate=_terminated(ended, trajectory.outcome),
         verified=trajectory.verified,
         clean=trajectory.kept,
     )
+
+
+def _operated(body: Sequence[str]) -> bool:
+    """True for at least one command before the terminal, and no turn that is prose."""
+    return bool(body) and all(map(is_command, body))
+
+
+def _terminated(ended: bool, outcome: Outcome) -> bool:
+    """True when the last turn is a terminal and nothing broke before it counted."""
+    return ended and outcome in ("exit", "panic", "checker_failed")
 
 
 def _is_sentence(words: list[str]) -> bool:
@@ -385,4 +391,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, parser())
+    run_script(main, parser())

@@ -66,7 +66,7 @@ RULES = {
 def check(only: str | None) -> int:
     """Run the cases named in `only`, separated by commas, or all; report the counts; 1 where one does not hold."""
     summary = self_check(Bench(), only.split(",") if only else [], RULES)
-    stage.report({"action": "self-check", **summary})
+    stage.print_summary({"action": "self-check", **summary})
     return stage.WORLD_FAILED if summary["failed"] else stage.DONE
 
 

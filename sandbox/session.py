@@ -461,13 +461,15 @@ def session(
     environment: Mapping[str, str] | None = None,
     image: str = IMAGE,
     lifetime_seconds: float = LIFETIME_SECONDS,
+    pool: "Pool | None" = None,
 ) -> Iterator[Session]:
     """A fresh world that an operator drives one command at a time; nothing of it is left afterwards.
 
     `provider` is path and source of an executable that root owns; `environment` adds to the login environment.
     PID 1 ends the sandbox after `lifetime_seconds` even when this process is gone. Raises SandboxError.
     """
-    pool = _pool if _pool and (_pool.image, _pool.lifetime) == (image, lifetime_seconds) else None
+    pool = pool or _pool
+    pool = pool if pool and (pool.image, pool.lifetime) == (image, lifetime_seconds) else None
     world = (pool.take() if pool else None) or Session(image, lifetime_seconds)
     try:
         world.furnish(fixtures, provider, environment or {})

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import average
-import eval as evaluation
 import report
 import sft
 from model.loading import load_model
 from pipeline import stage
-from schema import BadInputError, read_json, write_json, write_record
+from pipeline.holdout import refuse_overlap
+from schema import BadInputError, read_identity, read_json, write_json, write_record
 from tests.helpers import tiny
 from training import reload
 
@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(script: Any, *flags: object) -> None:
     with pytest.raises(SystemExit) as caught:
-        stage.run(script.main, script.parser(), [str(flag) for flag in flags])
+        stage.run_script(script.main, script.parser(), [str(flag) for flag in flags])
     assert caught.value.code == 0
 
 
@@ -98,10 +98,15 @@ def test_what_any_member_was_trained_on_is_not_evaluated(place: Path) -> None:
     about = read_json(out / "sekft.json")
     assert {row["trajectory_id"] for row in about["trained_on"]} == {f"{k}{n}-s0" for k in "tm" for n in range(4)}
     assert len(about["data_hash"]) == 2
+
+    def refuse(name: str) -> None:
+        seen = read_identity(out).trained_on
+        refuse_overlap(seen, place, [tiny.scenario(name)], trained="it was trained on", remedy="take others")
+
     for name in ("t0", "m0"):
-        with pytest.raises(BadInputError, match="was trained on this scenario"):
-            evaluation.refuse_contamination(out, place, [tiny.scenario(name)])
-    evaluation.refuse_contamination(out, place, [tiny.scenario("n0")])
+        with pytest.raises(BadInputError, match="was trained on 1 sessions whose scenario is held out"):
+            refuse(name)
+    refuse("n0")
 
 
 def test_a_mean_is_an_adapter_like_any_other(place: Path) -> None:
@@ -110,8 +115,8 @@ def test_a_mean_is_an_adapter_like_any_other(place: Path) -> None:
     three, two = weights(outer), weights(inner)
     assert all(three[name].equal((two[name] + part) / 2) for name, part in weights(place / "other").items())
     assert read_json(inner / "sekft.json")["flags"]["lr"] == [5e-3, 2e-3]
-    trained, log = report.trained({"adapter": str(outer)})
-    logs = [report.trained({"adapter": str(place / name)})[1] for name in ("fast", "slow", "other")]
+    trained, log = report.logged(outer)
+    logs = [report.logged(place / name)[1] for name in ("fast", "slow", "other")]
     assert trained == 8
     assert log[-1]["loss"] == pytest.approx(logs[0][-1]["loss"] / 4 + logs[1][-1]["loss"] / 4 + logs[2][-1]["loss"] / 2)
 

@@ -11,13 +11,15 @@ import pytest
 
 import eval as evaluation
 from authoring import templates
-from eval import draw, refuse_contamination
 from model.decoder import Decoder
 from model.loading import load_model
 from model.render import Renderer
+from operators.evaluation import EvalSettings, choose
+from pipeline.holdout import refuse_overlap
 from schema import (
     BadInputError,
     Scenario,
+    TrainedSession,
     Trajectory,
     read_json,
     read_trajectories,
@@ -35,28 +37,39 @@ def scenario(task: str, index: int) -> Scenario:
 
 def test_a_larger_n_adds_scenarios_and_replaces_none() -> None:
     records = [scenario("copy_files", index) for index in range(10)]
-    small, large = draw(records, 3, 7), draw(records, 8, 7)
+    small, large = choose(records, 3, 7), choose(records, 8, 7)
     assert small == large[:3]
-    assert draw(records, 3, 8) != small
+    assert choose(records, 3, 8) != small
     with pytest.raises(BadInputError, match="--n"):
-        draw(records, 0, 0)
+        choose(records, 0, 0)
 
 
-def test_what_was_trained_on_is_refused_by_id_hash_and_held_out_archetype(tmp_path: Path) -> None:
+def test_an_adapter_trained_on_a_held_out_scenario_is_refused(tmp_path: Path) -> None:
     seen, other, fresh = scenario("copy_files", 0), scenario("copy_files", 1), scenario("find_names", 0)
-    adapter, held = tmp_path / "adapter", tmp_path / "holdout"
-    row = {"scenario_id": seen.id, "content_hash": seen.content_hash, "archetype": seen.task, "trajectory_id": "t"}
-    write_json(adapter / "sekft.json", {"trained_on": [row]})
+    held = tmp_path / "holdout"
+    trained_on = [
+        TrainedSession(scenario_id=seen.id, content_hash=seen.content_hash, archetype=seen.task, trajectory_id="t")
+    ]
+
+    def refuse(*records: Scenario) -> None:
+        refuse_overlap(trained_on, held, records, trained="the adapter was trained on", remedy="take others")
+
     write_json(held / "manifest.json", {"finished": True, "flags": {"by": "scenario"}})
-    with pytest.raises(BadInputError, match="trained on this scenario"):
-        refuse_contamination(adapter, held, [fresh, seen])
-    with pytest.raises(BadInputError, match="trained on this scenario"):
-        refuse_contamination(adapter, held, [seen.model_copy(update={"id": "renamed"})])
-    refuse_contamination(adapter, held, [fresh, other])
+    with pytest.raises(
+        BadInputError,
+        match="the adapter was trained on 1 sessions whose scenario is held out here, t first; take others",
+    ):
+        refuse(fresh, seen)
+    with pytest.raises(
+        BadInputError,
+        match="the adapter was trained on 1 sessions whose scenario is held out here, t first; take others",
+    ):
+        refuse(seen.model_copy(update={"id": "renamed"}))
+    refuse(fresh, other)
     write_json(held / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
-    with pytest.raises(BadInputError, match="copy_files"):
-        refuse_contamination(adapter, held, [fresh, other])
-    refuse_contamination(adapter, held, [fresh])
+    with pytest.raises(BadInputError, match="whose archetype is held out here"):
+        refuse(fresh, other)
+    refuse(fresh)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +129,7 @@ def test_transcripts_are_the_same_with_and_without_cache_alone_and_at_once(
             super().__init__(*arguments, **settings)
             decoders.append(self)
 
-    monkeypatch.setattr("eval.Decoder", Kept)
+    monkeypatch.setattr("operators.evaluation.Decoder", Kept)
     flags = [*FLAGS, "--max-steps", "5", "--max-new-tokens", "16", "--clean-up"]
     ways = {
         "alone": ["--workers", "1"],
@@ -125,7 +138,7 @@ def test_transcripts_are_the_same_with_and_without_cache_alone_and_at_once(
     }
     told: dict[str, dict[str, Any]] = {}
     for name, own in ways.items():
-        assert evaluation.main(**vars(evaluation.parser().parse_args([*flags, *own, "--out", name]))) == 0
+        assert evaluation.main(EvalSettings(**vars(evaluation.parser().parse_args([*flags, *own, "--out", name])))) == 0
         told[name] = json.loads(capsys.readouterr().out)
     # The ways are what they are called: two subjects each, clean_up and adapter.
     alone, at_once, anew = (decoders[at : at + 2] for at in (0, 2, 4))

@@ -1,17 +1,20 @@
 """The rules that a machine can hold: layout, imports, flags, sizes; each seen to fail on a planted fault."""
 
 import ast
+import dataclasses
 import importlib
 import inspect
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from pipeline.stage import settings_of
 from tests.helpers import ROOT, program
 
 MAX_LINES = 600
@@ -193,11 +196,25 @@ def imports_of_tests(sources: dict[str, str]) -> list[str]:
 def test_flags_are_the_keywords_of_main(name: str) -> None:
     module = module_of(name)
     arguments = [action for action in module.parser()._actions if action.dest != "help"]
-    parameters = inspect.signature(module.main).parameters
-    assert {action.dest for action in arguments} == set(parameters)
-    assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in parameters.values())
+    assert {action.dest for action in arguments} == flags_of_main(module.main)
     assert all(action.help for action in arguments)
     assert not module.parser().allow_abbrev
+
+
+def flags_of_main(main: Callable[..., int]) -> set[str]:
+    """The keyword-only parameters of a main, or the fields of the one record that it takes."""
+    if settings := settings_of(main):
+        return {field.name for field in dataclasses.fields(settings)}
+    parameters = inspect.signature(main).parameters
+    assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in parameters.values())
+    return set(parameters)
+
+
+def test_a_flag_that_nobody_reads_is_seen() -> None:
+    def main(*, n: int) -> int:
+        return n
+
+    assert flags_of_main(main) == {"n"} != {"n", "seed"}
 
 
 def test_one_flag_name_has_one_type_in_every_script() -> None:
@@ -356,5 +373,5 @@ def unknown_flags(text: str) -> list[str]:
 
 
 SCRIPTS_OF: dict[str, set[str]] = {  # until what they share lies in packages
-    "eval": {"rollout", "report"}, "resident": {"eval", "sft"}, "average": {"sft"},
+    "resident": {"eval", "sft"}, "average": {"sft"},
 }  # fmt: skip

@@ -35,7 +35,7 @@ def noted(*arguments, **options):
 AutoModelForCausalLM.from_pretrained = noted
 import resident
 from pipeline import stage
-stage.run(resident.main, resident.parser())
+stage.run_script(resident.main, resident.parser())
 """
 STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'
 QUICK = ["--lr", "5e-3", "--epochs", "1", "--limit", "3"]
@@ -257,7 +257,7 @@ def fit_here(place: Path, out: Path, *flags: str) -> None:
     torch.set_num_threads(1)
     arguments = ["--base", str(place / "base"), "--data", str(place / "data"), "--out", str(out), *QUICK, *flags]
     with pytest.raises(SystemExit) as caught:
-        stage.run(sft.main, sft.parser(), arguments)
+        stage.run_script(sft.main, sft.parser(), arguments)
     assert caught.value.code == 0
 
 

@@ -18,11 +18,10 @@ from model.decoder import Decoder
 from model.loading import load_model
 from model.render import ORIENTATION, PROMPT, Renderer
 from operators.endpoint import SCAFFOLD
-from operators.episode import run_episode
 from operators.local import LocalOperator
 from operators.protocol import ContextFullError, OperatorError
 from operators.reference import ReferenceOperator, parts_of
-from pipeline.verdicts import rates
+from pipeline.verdicts import events_of
 from sandbox import containers
 from schema import Scenario, Trajectory, read_json, read_trajectories, write_json
 from taxonomy import ARCHETYPES, Combination
@@ -34,9 +33,9 @@ from tests.helpers.rollouts import (
     Scripted,
     clean_environment,
     command_line,
-    commands_of,
     episode,
     made,
+    play,
     script,
     write_scenarios,
 )
@@ -59,7 +58,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def played() -> list[tuple[Scenario, Trajectory]]:
-    return [(one, run_episode(ReferenceOperator(), one, seed=4, max_steps=40, timeout_seconds=20)) for one in made()]
+    return [(one, play(ReferenceOperator(), one, seed=4, max_steps=40, timeout_seconds=20)) for one in made()]
 
 
 def test_a_reference_rollout_of_every_channel_kind_and_depth_is_kept(
@@ -68,7 +67,7 @@ def test_a_reference_rollout_of_every_channel_kind_and_depth_is_kept(
     assert [(one.id, trajectory.reasons) for one, trajectory in played if not trajectory.kept] == []
     assert {trajectory.outcome for _, trajectory in played} == {"exit", "panic"}
     for _, trajectory in played:
-        assert all(vars(rates(trajectory)).values())
+        assert all(vars(events_of(trajectory)).values())
 
 
 def test_it_acts_on_nothing_that_it_has_not_seen(played: list[tuple[Scenario, Trajectory]]) -> None:
@@ -106,14 +105,14 @@ def test_a_panic_names_what_is_missing_with_words_from_the_screen(played: list[t
 def test_another_sample_of_a_scenario_is_played_in_another_way_and_the_same_seed_in_the_same() -> None:
     scenario = made(4)[3]
 
-    def play(sample: int) -> list[str]:
-        trajectory = run_episode(ReferenceOperator(), scenario, sample=sample, seed=0, max_steps=40, timeout_seconds=20)
+    def commands_of(sample: int) -> list[str]:
+        trajectory = play(ReferenceOperator(), scenario, sample=sample, seed=0, max_steps=40, timeout_seconds=20)
         assert trajectory.kept
-        return commands_of(trajectory)
+        return trajectory.commands
 
-    ways = [play(sample) for sample in range(4)]
+    ways = [commands_of(sample) for sample in range(4)]
     assert len({tuple(way) for way in ways}) > 1
-    assert play(2) == ways[2]
+    assert commands_of(2) == ways[2]
 
 
 # One episode
@@ -122,7 +121,7 @@ def test_another_sample_of_a_scenario_is_played_in_another_way_and_the_same_seed
 def test_a_record_says_what_was_seen_in_which_world() -> None:
     scenario = hand()
     operator = Scripted("cd /tmp; pwd", "cat nothing", "true", "exit")
-    trajectory = run_episode(operator, scenario, sample=2, seed=0, max_steps=9, timeout_seconds=10)
+    trajectory = play(operator, scenario, sample=2, seed=0, max_steps=9, timeout_seconds=10)
     assert trajectory.id == f"{scenario.id}-s2"
     assert (trajectory.scenario_id, trajectory.scenario_hash) == (scenario.id, scenario.content_hash)
     assert "".join(turn.role[0] for turn in trajectory.messages) == "suuauuauuaua"
@@ -172,7 +171,7 @@ def test_a_checker_that_crashes_is_reported_apart_and_counts_as_not_verified() -
     assert not trajectory.verified
     assert not trajectory.kept
     assert trajectory.error
-    assert rates(trajectory).terminate
+    assert events_of(trajectory).terminate
 
 
 def test_a_dying_sandbox_voids_the_attempt_and_is_never_shown_to_the_operator() -> None:
@@ -181,18 +180,18 @@ def test_a_dying_sandbox_voids_the_attempt_and_is_never_shown_to_the_operator() 
         return "ls"
 
     operator = Scripted("pwd", break_it, "exit")
-    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=10)
+    trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=10)
     assert trajectory.outcome == "sandbox_failed"
     assert trajectory.error
     assert not trajectory.verified
     assert len(operator.seen) == 2
-    assert commands_of(trajectory) == ["pwd", "ls"]
+    assert trajectory.commands == ["pwd", "ls"]
     assert len(trajectory.steps) == 1
 
 
 def test_a_command_over_its_time_is_a_result_and_the_session_goes_on() -> None:
     operator = Scripted("sleep 30", *SOLUTION, "exit")
-    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=2)
+    trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=2)
     assert trajectory.steps[0].timed_out
     assert trajectory.kept
 
@@ -201,18 +200,18 @@ def test_a_random_model_is_recorded_token_by_token(base: Path) -> None:
     model, tokenizer = load_model(base, device="cpu")
     renderer = Renderer.for_base(tokenizer)
 
-    def play() -> Trajectory:
+    def sampled() -> Trajectory:
         operator = LocalOperator(Decoder(model), renderer, temperature=1.0, max_new_tokens=16, name="tiny")
-        return run_episode(operator, hand(), seed=5, max_steps=4, timeout_seconds=10)
+        return play(operator, hand(), seed=5, max_steps=4, timeout_seconds=10)
 
-    trajectory = play()
+    trajectory = sampled()
     assert trajectory.outcome == "max_steps"
     assert trajectory.operator.kind == "local"
     assert trajectory.token_ids is not None
     encoded = renderer.encode(trajectory.messages, recorded_turns(trajectory))
     assert encoded.token_ids == trajectory.token_ids
     assert encoded.mask == trajectory.assistant_mask
-    again = play()
+    again = sampled()
     assert again.token_ids == trajectory.token_ids
     assert again.log_probs == pytest.approx(trajectory.log_probs)
 
@@ -393,7 +392,7 @@ def transformers_serve(base: Path, log: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_tiny_base_behind_transformers_serve_operates(few: Path, base: Path, tmp_path: Path) -> None:
+def test_a_tiny_base_behind_transformers_serve_opeevents_of(few: Path, base: Path, tmp_path: Path) -> None:
     with transformers_serve(base, tmp_path / "serve.log") as url:
         flags = ["--limit", "1", "--max-steps", "2", "--max-new-tokens", "8", "--retries", "1"]
         code, summary, message = script(few, tmp_path / "out", *flags, SEKFT_OP_MODEL=str(base), SEKFT_OP_URL=url)
@@ -401,7 +400,7 @@ def test_a_tiny_base_behind_transformers_serve_operates(few: Path, base: Path, t
     assert (summary["not_kept"], summary["voided"]) == (1, 0)
     (trajectory,) = read_trajectories(tmp_path / "out")
     assert trajectory.outcome == "max_steps"
-    assert len(commands_of(trajectory)) == 2
+    assert len(trajectory.commands) == 2
 
 
 def sandboxes_of(pid: int) -> list[str]:

@@ -18,7 +18,7 @@ import sft
 from model import hardware
 from model.render import Renderer
 from pipeline import stage
-from schema import write_json, write_record
+from schema import read_scenarios, write_json, write_record
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base
 from tests.helpers.tiny import scenario, tokenizer, trajectory
@@ -62,7 +62,7 @@ def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int
     torch.set_num_threads(1)
     capsys.readouterr()
     with pytest.raises(SystemExit) as caught:
-        stage.run(sft.main, sft.parser(), ["--no-reload", *map(str, arguments)])
+        stage.run_script(sft.main, sft.parser(), ["--no-reload", *map(str, arguments)])
     shown = capsys.readouterr()
     assert isinstance(caught.value.code, int)
     return caught.value.code, shown.out, shown.err
@@ -453,9 +453,9 @@ def test_the_sessions_of_some_scenarios_alone_are_trained_on(
 @pytest.mark.parametrize(
     ("by", "other", "message"),
     [
-        ("scenario", scenario("t7"), "scenario of 1 trajectories is held out, t7-s0 first"),
-        ("archetype", scenario("t7", task="sort_by_kind"), "scenario of 1 trajectories is held out"),
-        ("archetype", scenario("fresh"), "archetype of 11 trajectories is held out"),
+        ("scenario", scenario("t7"), "1 sessions whose scenario is held out here, t7-s0 first"),
+        ("archetype", scenario("t7", task="sort_by_kind"), "1 sessions whose scenario is held out"),
+        ("archetype", scenario("fresh"), "11 sessions whose archetype is held out"),
     ],
 )
 def test_training_on_what_is_held_out_is_refused(
@@ -471,11 +471,11 @@ def test_training_on_what_is_held_out_is_refused(
 
 
 def test_a_scenario_with_the_same_content_under_another_id_is_held_out_too(data: Path, tmp_path: Path) -> None:
-    from training.dataset import overlap
+    from pipeline.holdout import overlap, session_of
 
     write_record(tmp_path, scenario("t7").model_copy(update={"id": "renamed"}))
-    kept = [trajectory("t7-s0"), trajectory("t8-s0")]
-    assert overlap(kept, tmp_path) == {"scenario": ["t7-s0"], "archetype": []}
+    kept = [session_of(trajectory("t7-s0")), session_of(trajectory("t8-s0"))]
+    assert overlap(kept, tmp_path, read_scenarios(tmp_path)) == {"scenario": ["t7-s0"], "archetype": []}
 
 
 def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:

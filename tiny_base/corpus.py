@@ -569,7 +569,7 @@ def main(*, seed: int, n: int, archetype: str | None) -> int:
         print(f"--- {one.kind} {' '.join(one.archetypes)}", file=sys.stderr)
         for message in one.messages:
             print(f"<|{message.role}|>\n{message.content}", file=sys.stderr)
-    stage.report({"documents": n, "seed": seed})
+    stage.print_summary({"documents": n, "seed": seed})
     return 0
 
 
@@ -583,4 +583,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -97,7 +97,7 @@ def main(
     recipe_path = out / "recipe.json"
     if recipe_path.exists():
         stage.finish(out, manifest, ids=[], counts={"tokens": json.loads(recipe_path.read_text())["tokens"]})
-        stage.report({"out": str(out), "already_made": True})
+        stage.print_summary({"out": str(out), "already_made": True})
         return stage.DONE
 
     if not (out / "tokenizer.json").exists():
@@ -111,7 +111,7 @@ def main(
     exact = evaluate(model.float(), tokenizer, eval_documents)
     recipe = {
         "command": shlex.join(["python", *sys.argv]),
-        "git_commit": manifest["git_commit"],  # where it began: the files may have moved on
+        "git_commit": manifest.git_commit,  # where it began: the files may have moved on
         "corpus_sha256": corpus_sha256,
         "flags": flags,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
@@ -123,7 +123,7 @@ def main(
     write_json(recipe_path, recipe)
     (out / ".checkpoint.pt").unlink(missing_ok=True)
     stage.finish(out, manifest, ids=[], counts={"tokens": seen["tokens"], "documents": seen["documents"]})
-    stage.report({"out": str(out), "exact_commands": exact["all"]["rate"], "seconds": seen["seconds"], **flags})
+    stage.print_summary({"out": str(out), "exact_commands": exact["all"]["rate"], "seconds": seen["seconds"], **flags})
     return stage.DONE
 
 
@@ -560,4 +560,4 @@ def parser() -> ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

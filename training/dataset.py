@@ -11,14 +11,12 @@ a local operator really sampled are trained on as they are where they belong to 
 """
 
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from model.render import Encoded, Renderer
-from schema import BadInputError, Message, Trajectory, canonical, read_json, read_scenarios, sha256
+from schema import Message, Trajectory, canonical, sha256
 
 IGNORED = -100  # the label that torch's cross entropy leaves out
 LEFT_OUT = ("not_kept", "beyond_limit", "malformed", "over_length", "no_labels")
@@ -154,34 +152,6 @@ def _recorded(trajectory: Trajectory) -> list[list[int]] | None:
             turns[-1].append(id_)
         before = on
     return turns if len(turns) == len(commands_of(trajectory.messages)) else None
-
-
-def overlap(trajectories: Sequence[Trajectory], holdout: Path, *, partial: bool = False) -> dict[str, list[str]]:
-    """Ids of trajectories that share a scenario (id or content hash) or a held-out archetype with `holdout`.
-
-    The archetype counts where the held-out directory's manifest says that it was split by archetype; a directory that
-    does not say how it was split is compared by scenario alone, with a note on stderr.
-    """
-    scenarios = read_scenarios(holdout, partial=partial)
-    manifest = holdout / "manifest.json"
-    by = read_json(manifest).get("flags", {}).get("by") if manifest.exists() else None
-    if by not in ("archetype", "scenario"):
-        print(f"{holdout}: does not say how it was split; comparing scenarios, not archetypes", file=sys.stderr)
-    ids, hashes = {row.id for row in scenarios}, {row.content_hash for row in scenarios}
-    tasks = {row.task for row in scenarios} if by == "archetype" else set()
-    return {
-        "scenario": [row.id for row in trajectories if row.scenario_id in ids or row.scenario_hash in hashes],
-        "archetype": [row.id for row in trajectories if row.axes["task"] in tasks],
-    }
-
-
-def refuse_overlap(trajectories: Sequence[Trajectory], holdout: Path, *, partial: bool = False) -> None:
-    """Raise BadInputError where anything of `holdout` would be trained on."""
-    for kind, ids in overlap(trajectories, holdout, partial=partial).items():
-        if ids:
-            raise BadInputError(
-                f"{holdout}: {kind} of {len(ids)} trajectories is held out, {ids[0]} first; train on the other side"
-            )
 
 
 def steps_of(rows: int, batch: int, accum: int, epochs: int) -> int:

@@ -73,7 +73,7 @@ def report_inspection(
     for finding in findings:
         print(finding.line(), file=sys.stderr)
     lengths, labels = dataset.sizes()
-    stage.report(
+    stage.print_summary(
         {
             **dataset.counts(),
             **statistics_of(dataset, renderer),

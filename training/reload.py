@@ -22,7 +22,7 @@ from typing import Any
 
 from model.loading import load_model
 from pipeline import stage
-from schema import BadInputError, read_json
+from schema import BadInputError, read_identity
 
 PROBE = "probe.safetensors"
 PROBE_TOKENS, PROBE_POSITIONS = 512, 4
@@ -35,7 +35,7 @@ def main(*, base: str, adapter: Path, tolerance: float | None = None) -> int:
     """Load, compare, report."""
     if not (adapter / PROBE).exists():
         raise BadInputError(f"{adapter}: no {PROBE}; name a directory that sft.py finished")
-    flags = read_json(adapter / "sekft.json")["flags"]
+    flags = read_identity(adapter).flags
     model, _ = load_model(base, adapter, dtype=flags["dtype"], load_4bit=flags["load_4bit"])
     faults = key_faults(model, adapter) + dead_layers(model)
     difference, allowed = compare(model, adapter, tolerance)
@@ -45,7 +45,7 @@ def main(*, base: str, adapter: Path, tolerance: float | None = None) -> int:
         raise BadInputError(
             f"{adapter}: {'; '.join(faults)}; load it with the base, torch, transformers and peft it was trained with"
         )
-    stage.report({"adapter": str(adapter), "base": base, "logits_differ_by": difference})
+    stage.print_summary({"adapter": str(adapter), "base": base, "logits_differ_by": difference})
     return stage.DONE
 
 
@@ -135,4 +135,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.run(main, parser())
+    stage.run_script(main, parser())

@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from authoring.templates import author
-from operators.episode import run_episode
-from operators.protocol import Move, Tokens
+from operators.episode import Episode, EpisodeLimits, run_episode
+from operators.protocol import Move, Operator, Tokens
 from schema import Message, OperatorInfo, Scenario, Trajectory, write_json, write_record
 from taxonomy import Combination
 from tests.helpers import ROOT
@@ -52,12 +53,23 @@ class Scripted:
         return None
 
 
+def play(
+    operator: Operator,
+    scenario: Scenario,
+    *,
+    sample: int = 0,
+    seed: int = 0,
+    max_steps: int = 20,
+    timeout_seconds: float = 10,
+    cancelled: threading.Event | None = None,
+) -> Trajectory:
+    """An operator's episode in a scenario."""
+    limits = EpisodeLimits(max_steps, timeout_seconds)
+    return run_episode(operator, Episode(scenario, sample), seed=seed, limits=limits, cancelled=cancelled)
+
+
 def episode(scenario: Scenario, *commands: str | Exception | Callable[[], str], max_steps: int = 20) -> Trajectory:
-    return run_episode(Scripted(*commands), scenario, seed=0, max_steps=max_steps, timeout_seconds=10)
-
-
-def commands_of(trajectory: Trajectory) -> list[str]:
-    return [message.content for message in trajectory.messages if message.role == "assistant"]
+    return play(Scripted(*commands), scenario, max_steps=max_steps)
 
 
 def made(count: int | None = None) -> list[Scenario]:

@@ -78,7 +78,7 @@ def test_exit_codes_and_streams(tmp_path: Path, capsys: pytest.CaptureFixture[st
     parser = stage.command_line("doc")
     for main, code in ((bad, 2), (stopped, 130), (lambda: 1, 1)):
         with pytest.raises(SystemExit) as end:
-            stage.run(main, parser, [])
+            stage.run_script(main, parser, [])
         assert end.value.code == code
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.verdicts import Ending, is_command, is_terminal, judge, terminal_of
+from pipeline.verdicts import Ending, is_command, is_terminal, terminal_of, verdict_of
 from tests.helpers import ROOT
 
 HERE = Path(__file__).parent
@@ -82,7 +82,7 @@ def test_a_closed_heredoc_says_whatever_it_likes(text: str) -> None:
 
 
 def test_kept_is_the_right_terminal_and_verified_and_command_only() -> None:
-    verdict = judge(expected="exit", commands=["ls", "exit"], outcome="exit", verified=True)
+    verdict = verdict_of(expected="exit", commands=["ls", "exit"], outcome="exit", verified=True)
     assert verdict.kept
     assert verdict.reasons == ()
     assert verdict.operated
@@ -108,21 +108,21 @@ def test_kept_is_the_right_terminal_and_verified_and_command_only() -> None:
 def test_whatever_is_not_kept_says_why(
     expected: str, commands: list[str], outcome: str, verified: bool, reason: str
 ) -> None:
-    verdict = judge(expected=expected, commands=commands, outcome=outcome, verified=verified)  # type: ignore[arg-type]
+    verdict = verdict_of(expected=expected, commands=commands, outcome=outcome, verified=verified)  # type: ignore[arg-type]
     assert not verdict.kept
     assert any(reason in given for given in verdict.reasons), verdict.reasons
 
 
 def test_a_blocked_scenario_is_kept_with_a_panic() -> None:
-    assert judge(expected="panic", commands=["ls", "panic no x"], outcome="panic", verified=True).kept
+    assert verdict_of(expected="panic", commands=["ls", "panic no x"], outcome="panic", verified=True).kept
 
 
 def test_a_session_without_a_command_before_its_terminal_did_not_operate() -> None:
-    assert not judge(expected="exit", commands=["exit"], outcome="exit", verified=False).operated
+    assert not verdict_of(expected="exit", commands=["exit"], outcome="exit", verified=False).operated
 
 
 def test_a_prose_turn_means_that_the_session_did_not_operate() -> None:
-    assert not judge(expected="exit", commands=["ls", "I look", "exit"], outcome="exit", verified=True).operated
+    assert not verdict_of(expected="exit", commands=["ls", "I look", "exit"], outcome="exit", verified=True).operated
 
 
 def test_the_script_judges_lines_of_stdin() -> None:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from operators.episode import run_episode
 from sandbox import containers
 from sandbox import session as session_module
 from sandbox.checker import verify_each
@@ -29,7 +28,7 @@ from sandbox.wrapper import RAW_BYTES, SEEN_BYTES, request
 from schema import HOME, VOIDED, Fixture, Step
 from tests.helpers import ROOT
 from tests.helpers.hand_scenarios import BASE, hand
-from tests.helpers.rollouts import Scripted
+from tests.helpers.rollouts import Scripted, play
 
 pytestmark = pytest.mark.docker
 MIB = 1 << 20
@@ -528,7 +527,7 @@ def test_a_world_full_of_links_is_judged_in_time() -> None:
 def test_a_world_made_to_hang_its_checker_counts_as_not_verified_and_not_as_void() -> None:
     scenario = hand()
     commands = [*BASE["reference_solution"], "rm -f sorted.txt; mkfifo sorted.txt", "exit"]
-    trajectory = run_episode(Scripted(*commands), scenario, seed=0, max_steps=9, timeout_seconds=2)
+    trajectory = play(Scripted(*commands), scenario, seed=0, max_steps=9, timeout_seconds=2)
     assert (trajectory.outcome, trajectory.verified, trajectory.kept) == ("checker_failed", False, False)
     assert trajectory.outcome not in VOIDED
     assert trajectory.error

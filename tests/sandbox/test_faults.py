@@ -18,13 +18,12 @@ from typing import Any
 import docker
 import pytest
 
-from operators.episode import run_episode
 from sandbox import containers
 from sandbox.containers import IMAGE, api, identity
 from schema import Trajectory, read_json, read_trajectories, write_record
 from tests.helpers import ROOT, program
 from tests.helpers.hand_scenarios import BASE, hand
-from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, script, write_scenarios
+from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, play, script, write_scenarios
 
 WAIT_SECONDS = 600.0
 SOLUTION: list[str] = BASE["reference_solution"]
@@ -323,11 +322,11 @@ def test_a_container_that_dies_voids_the_attempt_and_another_one_succeeds(
     fault: Callable[[], str], tmp_path: Path
 ) -> None:
     operator = Scripted("pwd", *SOLUTION, fault, "true", "exit")
-    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
+    trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
     assert (trajectory.outcome, trajectory.verified, trajectory.kept) == ("sandbox_failed", False, False)
     assert trajectory.error
     assert len(trajectory.steps) == 1 + len(SOLUTION), "the fault was shown to the operator"
-    again = run_episode(Scripted(*SOLUTION, "exit"), hand(), seed=0, max_steps=9, timeout_seconds=60)
+    again = play(Scripted(*SOLUTION, "exit"), hand(), seed=0, max_steps=9, timeout_seconds=60)
     assert again.kept
     assert write_record(tmp_path, trajectory) == write_record(tmp_path, again)
     assert not api().containers(all=True, filters={"label": f"sekft.run={containers.RUN}"})
@@ -354,7 +353,7 @@ def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_the
 
 def test_a_command_killed_for_memory_is_flagged_and_the_session_is_judged_as_any_other() -> None:
     operator = Scripted("tail /dev/zero", *SOLUTION, "exit")
-    trajectory = run_episode(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
+    trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
     assert [step.oom for step in trajectory.steps] == [True] + [False] * len(SOLUTION)
     assert (trajectory.outcome, trajectory.kept) == ("exit", True)
 

@@ -215,7 +215,7 @@ def test_rows_that_no_session_has_are_named_and_wrong_ones_shown_first(
 
     def run(*flags: str) -> tuple[Any, str, str]:
         with pytest.raises(SystemExit) as caught:
-            stage.run(sft.main, sft.parser(), ["--data", str(data), "--base", base, "--lr", "4.9e-5", *flags])
+            stage.run_script(sft.main, sft.parser(), ["--data", str(data), "--base", base, "--lr", "4.9e-5", *flags])
         return caught.value.code, *capsys.readouterr()
 
     code, out, err = run("--inspect", "--show", "1")

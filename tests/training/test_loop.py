@@ -67,7 +67,7 @@ def our_log(base: Path, rows: list[dict[str, list[int]]], out: Path, flags: dict
     """What sft.py's loop writes to log_history.jsonl."""
     model, _ = adapted(base, flags)
     out.mkdir(parents=True, exist_ok=True)
-    with stage.progress(None, "train") as progress:
+    with stage.Progress(None, "train") as progress:
         trainer, log = loop.make_trainer(model, rows, out, flags, data_hash="", progress=progress, compact=True)
         trainer.args.train_sampling_strategy = "sequential"
         trainer.train()
@@ -169,7 +169,7 @@ def test_one_device_is_used_where_more_are_seen(base: Path, tmp_path: Path, monk
     monkeypatch.setattr(TrainingArguments, "__post_init__", two_seen)
     flags = settings(batch=2)
     trainer, _ = loop.make_trainer(
-        adapted(base, flags)[0], rows_of(4), tmp_path, flags, data_hash="", progress=stage.progress(None, "train"),
+        adapted(base, flags)[0], rows_of(4), tmp_path, flags, data_hash="", progress=stage.Progress(None, "train"),
         compact=True,
     )  # fmt: skip
     assert trainer.args.n_gpu == 1
@@ -186,7 +186,7 @@ def fp16_trainer(base: Path, out: Path, epochs: int, overflows: int) -> tuple[An
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     assert all(parameter.dtype == torch.float32 for parameter in trainable)
     trainer, log = loop.make_trainer(
-        model, rows_of(3), out, flags, data_hash="", progress=stage.progress(None, "train"), compact=True
+        model, rows_of(3), out, flags, data_hash="", progress=stage.Progress(None, "train"), compact=True
     )
     trainable[0].register_hook(lambda grad: grad * math.inf if trainer.state.global_step < overflows else grad)
     assert isinstance(trainer.accelerator.scaler, torch.amp.GradScaler)

@@ -45,7 +45,7 @@ def fit(place: Path, out: str, capsys: pytest.CaptureFixture[str], *flags: str) 
     given += ["--lr", "5e-3", "--lora-targets", "all-linear"]
     capsys.readouterr()
     with pytest.raises(SystemExit) as caught:
-        stage.run(sft.main, sft.parser(), [*map(str, given), *flags])
+        stage.run_script(sft.main, sft.parser(), [*map(str, given), *flags])
     shown = capsys.readouterr()
     assert caught.value.code == 0, shown.err
     summary: dict[str, Any] = json.loads(shown.out)

@@ -1,0 +1,75 @@
+"""Play many episodes at once: each record written as its episode ends, voided ones retried by the next run."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from operators.episode import Episode, EpisodeLimits, run_episode
+from operators.protocol import Operator
+from pipeline.stage import Progress
+from pipeline.workers import WorkerPool
+from sandbox.containers import remove_all
+from sandbox.session import Pool
+from schema import VOIDED, Trajectory, read_record, write_record
+
+FAILURES_IN_A_ROW = 3
+
+
+@dataclass(frozen=True)
+class Play:
+    """How episodes are played.
+
+    Attributes:
+        operator: makes the operator of one episode.
+        seed: of the sampling.
+        limits: of each episode.
+        workers: episodes at once.
+        cancelled: once set, no episode begins and those under way end. The operators look at it too.
+    """
+
+    operator: Callable[[], Operator]
+    seed: int
+    limits: EpisodeLimits
+    workers: int
+    cancelled: threading.Event
+
+
+def finished(out: Path, episode: Episode) -> Trajectory | None:
+    """The trajectory that an earlier run wrote; None where there is none, or where it was voided."""
+    path = out / f"{episode.id}.json"
+    if not path.exists():
+        return None
+    trajectory = read_record(path, Trajectory)
+    return trajectory if trajectory.outcome not in VOIDED else None
+
+
+def play_all(play: Play, episodes: Sequence[Episode], out: Path, *, label: str) -> dict[str, Trajectory]:
+    """Play the episodes and write their trajectories to `out`; returns them by id. Progress is shown as `label`.
+
+    Stops early, with the rest unplayed, when several episodes in a row failed on the operator's side. On Ctrl-C, and
+    when an episode raises, the episodes under way are dropped and every container of this process is removed.
+    """
+    done: dict[str, Trajectory] = {}
+    failures = 0
+    size = max(1, min(play.workers, len(episodes), os.cpu_count() or 1))
+    workers = WorkerPool(min(play.workers, len(episodes)), cancelled=play.cancelled, release=remove_all)
+    with Pool(size, most=len(episodes)) as sandboxes, Progress(len(episodes), label) as bar, workers as pool:
+
+        def one(episode: Episode) -> Trajectory:
+            return run_episode(
+                play.operator(), episode, seed=play.seed, limits=play.limits, cancelled=play.cancelled, pool=sandboxes
+            )
+
+        for future in as_completed([pool.submit(one, episode) for episode in episodes]):
+            if future.cancelled() or (trajectory := future.result()).outcome == "cancelled":
+                continue
+            write_record(out, trajectory)
+            done[trajectory.id] = trajectory
+            bar.record(trajectory.id, "kept" if trajectory.kept else "; ".join(trajectory.reasons))
+            failures = failures + 1 if trajectory.outcome == "operator_failed" else 0
+            if failures >= max(FAILURES_IN_A_ROW, play.workers):
+                play.cancelled.set()
+    return done

@@ -1,0 +1,61 @@
+"""Refuse held-out scenarios where something is trained on them, or was.
+
+A scenario counts by its id and by its content, always. Where the held-out set was split by archetype, its archetypes
+count too. Trainers and evals ask here, and nowhere else.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pipeline.stage import split_kind
+from schema import BadInputError, Scenario, TrainedSession, Trajectory
+
+
+def session_of(trajectory: Trajectory) -> TrainedSession:
+    """What an adapter remembers of a trajectory that it is trained on."""
+    return TrainedSession(
+        scenario_id=trajectory.scenario_id,
+        content_hash=trajectory.scenario_hash,
+        archetype=trajectory.axes["task"],
+        trajectory_id=trajectory.id,
+    )
+
+
+def overlap(sessions: Iterable[TrainedSession], holdout: Path, scenarios: Sequence[Scenario]) -> dict[str, list[str]]:
+    """Ids of the trajectories that share a `scenario`, or an `archetype`, with the held-out scenarios.
+
+    Args:
+        sessions: what is trained on, or was.
+        holdout: the directory of the scenarios. Its manifest says how it was split; where it does not, archetypes do
+            not count, with a note on stderr.
+        scenarios: the held-out scenarios in it.
+    """
+    sessions, by = list(sessions), split_kind(holdout)
+    if by not in ("archetype", "scenario"):
+        print(f"{holdout}: does not say how it was split; comparing scenarios, not archetypes", file=sys.stderr)
+    ids, hashes = {one.id for one in scenarios}, {one.content_hash for one in scenarios}
+    archetypes = {one.task for one in scenarios} if by == "archetype" else set()
+    return {
+        "scenario": [row.trajectory_id for row in sessions if row.scenario_id in ids or row.content_hash in hashes],
+        "archetype": [row.trajectory_id for row in sessions if row.archetype in archetypes],
+    }
+
+
+def refuse_overlap(
+    sessions: Iterable[TrainedSession], holdout: Path, scenarios: Sequence[Scenario], *, trained: str, remedy: str
+) -> None:
+    """Raise BadInputError where a session's scenario or archetype is held out.
+
+    Args:
+        sessions: what is trained on, or was.
+        holdout: the directory of the scenarios.
+        scenarios: the held-out scenarios in it.
+        trained: subject and verb of the message, such as "the adapter ckpt-run1 was trained on".
+        remedy: the end of the message.
+    """
+    for kind, ids in overlap(sessions, holdout, scenarios).items():
+        if ids:
+            raise BadInputError(
+                f"{holdout}: {trained} {len(ids)} sessions whose {kind} is held out here, {ids[0]} first; {remedy}"
+            )

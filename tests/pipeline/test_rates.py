@@ -1,0 +1,119 @@
+"""Rates, intervals and differences are right; clean_up finds the commands in prose."""
+
+import math
+
+import pytest
+
+from pipeline.rates import behaviour_of, behaviour_rates, event_rates, paired, rate_of, wilson
+from pipeline.verdicts import clean_up, is_command
+from schema import Rate
+from tests.helpers.recorded import acted, episode, scenario
+
+
+def test_the_wilson_interval_is_the_published_one() -> None:
+    low, high = wilson(9, 16) or (0.0, 0.0)  # scipy.stats.binomtest(9, 16).proportion_ci(method="wilson")
+    assert (round(low, 4), round(high, 4)) == (0.3318, 0.7690)
+    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert wilson(0, 0) is None
+
+
+def test_no_episode_gives_no_rate_rather_than_zero() -> None:
+    assert rate_of([], 0).rate is None
+    assert rate_of([], 3) == Rate(successes=0, n=0, rate=None, interval=None, rate_voided_as_failures=0.0)
+
+
+def test_voided_episodes_are_apart_and_also_counted_as_failures() -> None:
+    records = [scenario("copy_files", index) for index in range(4)]
+    rows = [episode(record) for record in records[:3]] + [episode(records[3], "sandbox_failed", kept=False)]
+    clean = event_rates(rows).clean
+    assert (clean.successes, clean.n, clean.rate) == (3, 3, 1.0)
+    assert clean.rate_voided_as_failures == 0.75
+
+
+def test_paired_differences_count_only_scenarios_that_both_finished() -> None:
+    records = [scenario("copy_files", index) for index in range(6)]
+    before = {record.id: episode(record, "max_steps", kept=False) for record in records}
+    after = {record.id: episode(record) for record in records}
+    after[records[0].id] = episode(records[0], "sandbox_failed", kept=False)
+    result = paired(before, after, seed=0)
+    assert result.n == 5
+    assert result.terminate is not None
+    assert result.operate is not None
+    assert result.terminate.difference == 1.0
+    assert result.terminate.only_after == 5
+    assert result.operate.difference == 0.0
+
+
+@pytest.mark.parametrize(
+    ("commands", "outcome", "loops"),
+    [
+        (["ls"] * 5, "max_steps", True),
+        (["help", "ls", "ls -l", "ls", "ls -l", "ls"], "max_steps", True),
+        (["ls"] * 5, "context_full", True),
+        (["ls"] * 5 + ["exit"], "exit", False),  # it got out
+        (["ls", "cat a", "cat b", "ls", "cat a"], "max_steps", False),
+        (["ls"] * 4, "max_steps", False),  # too short to tell
+    ],
+)
+def test_a_loop_is_the_same_commands_up_to_a_limit(commands: list[str], outcome: str, loops: bool) -> None:
+    assert behaviour_of(acted(scenario("copy_files", 0), outcome, *commands), blocked=False)["loop"] is loops
+
+
+def test_panic_has_a_precision_over_its_uses_and_a_recall_over_blocked_scenarios() -> None:
+    ordinary = [scenario("copy_files", index) for index in range(4)]
+    blocked = [scenario("missing_source", index) for index in range(3)]
+    rows = [
+        acted(ordinary[0], "panic", "panic lost"), acted(ordinary[1], "exit", "exit"),
+        acted(ordinary[2], "max_steps", "cat << E", open_heredoc=True), acted(ordinary[3], "sandbox_failed"),
+        acted(blocked[0], "panic", "panic no such file"), acted(blocked[1], "panic", "panic"),
+        acted(blocked[2], "exit", "exit"),
+    ]  # fmt: skip
+    assert {record.terminal for record in blocked} == {"panic"}
+    table = behaviour_rates(rows, {record.id for record in blocked})
+    counts = {name: (entry.successes, entry.n) for name, entry in table}
+    assert counts == {"loop": (0, 6), "open_heredoc": (1, 6), "panic_precision": (2, 3), "panic_recall": (2, 3)}
+    none = behaviour_rates([acted(ordinary[1], "exit", "exit")], set())
+    assert none.panic_recall.rate is none.panic_precision.rate is None
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("ls -la", "ls -la"),
+        ("Let me look around.\n```sh\nls -la\ncat notes\n```\nThat lists the files.", "ls -la\ncat notes"),
+        ("```bash\nls", "ls"),
+        ("First I will list the files:\n$ ls -l\nNow let me read one.", "ls -l"),
+        ("`exit`", "exit"),
+        ("Here it is:\n```\ncat > a << E\nLet me say this.\nE\n```", "cat > a << E\nLet me say this.\nE"),
+        ("cat << E\nLet me say this.\nE", "cat << E\nLet me say this.\nE"),  # a command stays as it is
+        ("I cannot do that.", "I cannot do that."),
+    ],
+)
+def test_clean_up_finds_the_commands_in_fences_and_prose(text: str, typed: str) -> None:
+    assert clean_up(text) == typed
+    assert is_command(clean_up(text)) or clean_up(text) == text
+
+
+def binomial_quantile(share: float, n: int, p: float) -> int:
+    below = 0.0
+    for successes in range(n + 1):
+        below += math.comb(n, successes) * p**successes * (1 - p) ** (n - successes)
+        if below >= share:
+            return successes
+    return n
+
+
+def test_the_bootstrap_interval_is_that_of_resampled_scenarios() -> None:
+    record, n, better = scenario("copy_files", 0), 60, 20
+    before = {f"s-{at}": episode(record, kept=False) for at in range(n)}
+    after = {f"s-{at}": episode(record, kept=at < better) for at in range(n)}
+    found = paired(before, after, seed=0).clean
+    assert found is not None
+    exact = [binomial_quantile(share, n, better / n) / n for share in (0.025, 0.975)]
+    assert found.difference == pytest.approx(better / n)
+    assert found.interval == pytest.approx(exact, abs=1 / n + 1e-9)
+    assert (found.only_after, found.only_before) == (better, 0)
+    turned = paired(after, before, seed=0).clean
+    assert turned is not None
+    assert turned.difference == pytest.approx(-better / n)
+    assert turned.interval == pytest.approx([-exact[1], -exact[0]], abs=1 / n + 1e-9)
