@@ -1,17 +1,17 @@
 #!/bin/sh
-# Make sure a Docker engine answers: the one that is there, or, as root on a Debian-like system, a `dockerd` of our own.
+# Make sure that a Docker engine answers: the running one or, as root on a Debian-like system, a `dockerd` started here.
 #
-#     sh runs/engine.sh [FLAG...]        # FLAG: for dockerd, instead of those that are tried in turn
+#     sh runs/engine.sh [FLAG...]        # flags for dockerd, instead of the ones that are tried in turn
 #
 # Reads   nothing
-# Writes  $LOG (dockerd's output), where it starts one; installs the package docker.io, where dockerd is missing
-# Needs   nothing; without root and without an engine it says what to do and exits 2
+# Writes  $LOG with dockerd's output, if it starts one; installs the package docker.io if dockerd is missing
+# Needs   root to install or start Docker; without root and without Docker it prints what to do and exits with 2
 #
-# DOCKER_HOST    the engine to look for; one that is named there and does not answer is never started here
-# SOCKET DATA_ROOT EXEC_ROOT PID_FILE LOG    where an engine of our own lives (defaults: dockerd's)
+# DOCKER_HOST    the Docker engine to use; this script never starts it
+# SOCKET DATA_ROOT EXEC_ROOT PID_FILE LOG    paths of a dockerd that is started here (defaults: dockerd's own)
 #
-# A dockerd that is started here goes on when this script ends. First with its usual network, then, where bridge or
-# iptables are not to be had, with neither: sandboxes have no network anyhow.
+# A dockerd that is started here keeps running when this script ends. It is tried with its usual network first, then
+# without bridge and iptables, for machines that forbid them; sandboxes have no network anyway.
 set -eu
 
 SOCKET=${SOCKET:-/var/run/docker.sock}
@@ -20,14 +20,14 @@ DATA_ROOT=${DATA_ROOT:-/var/lib/docker}
 EXEC_ROOT=${EXEC_ROOT:-/var/run/docker}
 LOG=${LOG:-/var/log/sekft-dockerd.log}
 
-say() { echo "== engine: $*" >&2; }
+say() { echo "== docker: $*" >&2; }
 
 fail() {
     echo "engine.sh: $1" >&2
     exit 2
 }
 
-# answers: whether the engine on the socket answers, within ten seconds. No client is needed for that.
+# answers: true if Docker answers on the socket within ten seconds. It works without the docker client.
 answers() {
     if [ -n "${DOCKER_HOST:-}" ]; then
         command -v docker >/dev/null 2>&1 && timeout 10 docker version >/dev/null 2>&1
@@ -40,11 +40,11 @@ answers() {
 }
 
 if answers; then
-    say "one answers at ${DOCKER_HOST:-unix://$SOCKET}"
+    say "Docker answers at ${DOCKER_HOST:-unix://$SOCKET}"
     exit 0
 fi
 if [ -n "${DOCKER_HOST:-}" ]; then
-    fail "no engine answers at DOCKER_HOST=$DOCKER_HOST; start that one, or unset DOCKER_HOST"
+    fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST; start it, or unset DOCKER_HOST"
 fi
 if [ "$(id -u)" != 0 ]; then
     if [ -S "$SOCKET" ] && ! [ -w "$SOCKET" ]; then
@@ -55,13 +55,13 @@ fi
 
 if ! command -v dockerd >/dev/null 2>&1; then
     if ! command -v apt-get >/dev/null 2>&1; then
-        fail "no dockerd here and no apt-get to install it; install Docker, then rerun"
+        fail "dockerd and apt-get are missing; install Docker, then run this again"
     fi
-    say "no dockerd here, installing docker.io with apt-get"
+    say "dockerd is missing; installing docker.io with apt-get"
     export DEBIAN_FRONTEND=noninteractive
     if ! apt-get install -y -qq --no-install-recommends docker.io >/dev/null 2>&1; then
         if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io; } >/dev/null; then
-            fail "apt-get could not install docker.io; install Docker by hand, then rerun"
+            fail "apt-get could not install docker.io; install Docker by hand, then run this again"
         fi
     fi
     if answers; then # the package starts the service where an init system runs
@@ -70,7 +70,7 @@ if ! command -v dockerd >/dev/null 2>&1; then
     fi
 fi
 
-# clear_stale: a pid file whose process is dead or no engine would keep dockerd from starting; so would nobody's socket.
+# clear_stale: remove a pid file or socket that no dockerd owns, because a new dockerd would not start with it.
 clear_stale() {
     if [ -e "$PID_FILE" ]; then
         pid=$(cat "$PID_FILE" 2>/dev/null || true)
@@ -81,19 +81,19 @@ clear_stale() {
                 say "it answers"
                 exit 0
             fi
-            fail "dockerd (pid $pid, pid file $PID_FILE) runs and does not answer; end it, then rerun"
+            fail "dockerd (pid $pid, pid file $PID_FILE) runs and does not answer; end it, then run this again"
             ;;
         esac
         say "removing the stale pid file $PID_FILE"
         rm -f "$PID_FILE"
     fi
     if [ -e "$SOCKET" ]; then
-        say "removing the socket $SOCKET, nobody listens there"
+        say "removing the unused socket $SOCKET"
         rm -f "$SOCKET"
     fi
 }
 
-# wait_for_answer SECONDS PID: until the engine answers; fails at the limit, or when the process is gone.
+# wait_for_answer SECONDS PID: wait until Docker answers; fails at the limit or when the process has ended.
 wait_for_answer() {
     tries=$(($1 * 4))
     while [ "$tries" -gt 0 ]; do
@@ -105,7 +105,7 @@ wait_for_answer() {
     return 1
 }
 
-# start FLAG...: a detached dockerd; 0 once it answers.
+# start FLAG...: start a detached dockerd; true once it answers.
 start() {
     clear_stale
     say "starting dockerd $* (log: $LOG)"
@@ -131,4 +131,4 @@ if start_any "$@"; then
     exit 0
 fi
 tail -n 5 "$LOG" >&2
-fail "dockerd does not start (log: $LOG); install and start Docker by hand, then rerun"
+fail "dockerd does not start (log: $LOG); install and start Docker by hand, then run this again"
