@@ -100,7 +100,7 @@ def main(settings: GenerateSettings) -> int:
     """Admit `n` scenarios; 0 when they are there, 1 when the world or the budget ended the run before."""
     start, n, out = time.monotonic(), settings.n, settings.out
     author = choose_author(settings.author)
-    names = check_settings(settings)
+    names = check_generate_settings(settings)
     model = model_name() if author == "teacher" else None
     image_digest = preflight()
     flags = {
@@ -136,7 +136,7 @@ def choose_author(author: str | None) -> str:
     return author
 
 
-def check_settings(settings: GenerateSettings) -> list[str]:
+def check_generate_settings(settings: GenerateSettings) -> list[str]:
     """The archetypes to sample from. Raises BadInputError for a flag that cannot be."""
     for name, least in (("n", 1), ("workers", 1), ("repairs", 0)):
         if (value := getattr(settings, name)) < least:

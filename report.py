@@ -101,17 +101,17 @@ class Overlap(BaseModel):
 
 
 @dataclass(frozen=True)
-class Run:
+class EvalRun:
     """An eval's directory as it is shown."""
 
     report: EvalReport
     overlap: Overlap
 
 
-Runs = dict[str, Run]  # by label
+Runs = dict[str, EvalRun]  # by label
 
 
-def read_run(directory: Path) -> Run:
+def read_run(directory: Path) -> EvalRun:
     """The report of an eval's directory, with its overlap.json where there is one. Raises BadInputError."""
     report = read_report(directory)
     manifest = read_manifest(directory)
@@ -121,7 +121,7 @@ def read_run(directory: Path) -> Run:
         raise BadInputError(f"{directory / 'manifest.json'}: finished: false; rerun that eval, its episodes are kept")
     path = directory / "overlap.json"
     overlap = checked(path, read_json(path), Overlap, "rerun contamination.py") if path.exists() else Overlap(shared={})
-    return Run(report, overlap)
+    return EvalRun(report, overlap)
 
 
 def rows_of(runs: Runs) -> dict[tuple[str, Subject], SubjectReport]:

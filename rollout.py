@@ -66,7 +66,7 @@ class RolloutSettings:
 
 def main(settings: RolloutSettings) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
-    check_settings(settings)
+    check_rollout_settings(settings)
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
     image = preflight()
     reap()
@@ -85,14 +85,14 @@ def main(settings: RolloutSettings) -> int:
         make = operator_maker(settings, endpoint, cancelled)
         play = Play(make, settings.seed, limits, settings.workers, cancelled)
         done |= play_all(play, todo, settings.out, label="rollout")
-    summary = summarise(list(done.values()), len(planned)) | {"resumed": resumed}
+    summary = count_outcomes(list(done.values()), len(planned)) | {"resumed": resumed}
     if len(done) == len(planned):
         stage.finish(settings.out, manifest, ids=done, counts=summary)
     stage.print_summary({"out": str(settings.out), "scenarios": len(records), "samples": settings.samples, **summary})
     return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
 
 
-def check_settings(settings: RolloutSettings) -> None:
+def check_rollout_settings(settings: RolloutSettings) -> None:
     """Raise BadInputError for flags that cannot be, or that do not belong together."""
     limit = 1 if settings.limit is None else settings.limit
     samples = settings.samples_by_terminal().values()
@@ -171,7 +171,7 @@ def operator_maker(
     )
 
 
-def summarise(trajectories: Sequence[Trajectory], total: int) -> dict[str, Any]:
+def count_outcomes(trajectories: Sequence[Trajectory], total: int) -> dict[str, Any]:
     """Counts over every (scenario, sample): kept, not kept, voided and unplayed add up to `total`."""
     voided = sum(trajectory.outcome in VOIDED for trajectory in trajectories)
     kept = sum(trajectory.kept for trajectory in trajectories)

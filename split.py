@@ -8,10 +8,10 @@ Reads   <scenarios>/*.json (schema.Scenario)
 Writes  <out>/train/*.json, <out>/holdout/*.json, a manifest.json in each
 Needs   nothing
 
-With --by archetype every scenario of an archetype goes to one side, and at least one held-out archetype is blocked
-where the input has one. With --by scenario the fraction is taken within each archetype. The draw depends on the
-seed and the input alone: draw before anything is trained, and never pick. The held-out manifest says how it was
-split; sft.py and eval.py refuse what overlaps.
+With --by archetype all scenarios of an archetype go to one side, and at least one held-out archetype is blocked if the
+input has one. With --by scenario the fraction is taken within each archetype. The split depends on the seed and the
+input alone. Split before anything is trained, and do not pick a split by its results. The manifest of the held-out set
+says how it was split; sft.py and eval.py refuse scenarios on the wrong side.
 """
 
 import argparse
@@ -40,14 +40,14 @@ def main(
     redo: bool,
 ) -> int:
     """Split, write both directories, print the summary."""
-    check_flags(by, archetypes, k, fraction)
+    check_split_flags(by, archetypes, k, fraction)
     records = read_scenarios(scenarios, partial=partial)
     if by == "archetype":
-        held = draw_archetypes(records, archetypes, k, seed)
+        held = choose_archetypes(records, archetypes, k, seed)
         holdout = {record.id for record in records if record.task in held}
     else:
         assert fraction is not None
-        holdout = draw_scenarios(records, fraction, seed)
+        holdout = choose_scenarios(records, fraction, seed)
         held = []
     if not 0 < len(holdout) < len(records):
         raise BadInputError(
@@ -77,7 +77,7 @@ def main(
     return stage.DONE
 
 
-def check_flags(by: By, archetypes: str | None, k: int | None, fraction: float | None) -> None:
+def check_split_flags(by: By, archetypes: str | None, k: int | None, fraction: float | None) -> None:
     """Raise BadInputError unless exactly the flags that --by needs are given."""
     if by == "archetype":
         if (archetypes is None) == (k is None) or fraction is not None:
@@ -88,8 +88,8 @@ def check_flags(by: By, archetypes: str | None, k: int | None, fraction: float |
         raise BadInputError("--by scenario takes --fraction between 0 and 1, and neither --archetypes nor --k")
 
 
-def draw_archetypes(records: list[Scenario], archetypes: str | None, k: int | None, seed: int) -> list[str]:
-    """The held-out archetypes: the named ones, or `k` drawn by seed with at least one blocked if there is one."""
+def choose_archetypes(records: list[Scenario], archetypes: str | None, k: int | None, seed: int) -> list[str]:
+    """The held-out archetypes: the named ones, or `k` chosen by seed, at least one of them blocked if there is one."""
     present = sorted({record.task for record in records})
     if archetypes is not None:
         named = sorted(set(archetypes.split(",")))
@@ -108,7 +108,7 @@ def draw_archetypes(records: list[Scenario], archetypes: str | None, k: int | No
     return sorted([*first, *rng.sample(rest, k - len(first))])
 
 
-def draw_scenarios(records: list[Scenario], fraction: float, seed: int) -> set[str]:
+def choose_scenarios(records: list[Scenario], fraction: float, seed: int) -> set[str]:
     """Ids of a fraction of each archetype's scenarios: at least one where it has two or more, never all of them."""
     held: set[str] = set()
     for task in sorted({record.task for record in records}):
@@ -123,11 +123,16 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--scenarios", type=Path, required=True, help="directory of scenarios (generate.py --out)")
     parser.add_argument("--out", type=Path, required=True, help="directory that gets train/ and holdout/")
-    parser.add_argument("--by", choices=("archetype", "scenario"), required=True, help="what a held-out unit is")
+    parser.add_argument(
+        "--by",
+        choices=("archetype", "scenario"),
+        required=True,
+        help="hold out whole archetypes, or scenarios of every archetype",
+    )
     parser.add_argument("--archetypes", default=None, help="comma-separated archetypes to hold out")
-    parser.add_argument("--k", type=int, default=None, help="number of archetypes to hold out, drawn by --seed")
+    parser.add_argument("--k", type=int, default=None, help="number of archetypes to hold out, chosen by --seed")
     parser.add_argument("--fraction", type=float, default=None, help="fraction of each archetype to hold out (0..1)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draw (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="split seed (default 0)")
     parser.add_argument("--partial", action="store_true", help="take an unfinished input directory")
     parser.add_argument("--redo", action="store_true", help="start over instead of comparing with the earlier run")
     return parser

@@ -19,7 +19,7 @@ from operators.local import LocalOperator
 from operators.rollouts import Play, finished, play_all
 from pipeline import stage
 from pipeline.holdout import refuse_overlap
-from pipeline.rates import brief, summarise
+from pipeline.rates import brief, compare_subjects
 from pipeline.tables import print_table
 from pipeline.verdicts import clean_up as tidy
 from sandbox.containers import preflight, reap
@@ -205,7 +205,7 @@ def report_of(
     transcripts: dict[str, dict[str, int | float]],
 ) -> EvalReport:
     """What the episodes show."""
-    subjects, differences = summarise(episodes, chosen, seed=settings.seed)
+    subjects, differences = compare_subjects(episodes, chosen, seed=settings.seed)
     return EvalReport(
         base=settings.base,
         adapter=str(settings.adapter) if settings.adapter is not None else None,

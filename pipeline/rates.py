@@ -87,7 +87,7 @@ def behaviour_rates(episodes: Sequence[Trajectory], blocked: set[str]) -> Behavi
     return BehaviourRates(**{name: rate_of(values, voided=0) for name, values in found.items()})
 
 
-def summarise(
+def compare_subjects(
     episodes: dict[Subject, dict[str, Trajectory]], chosen: Sequence[Scenario], *, seed: int
 ) -> tuple[dict[Subject, SubjectReport], dict[str, PairedDifferences]]:
     """Each subject's rates, and the differences of the last subject from each other one.

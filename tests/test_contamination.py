@@ -13,7 +13,7 @@ import pytest
 from authoring import templates
 from authoring.templates.providers import provider
 from authoring.templates.world import Names
-from contamination import found_in, needles, runs_of, was_read
+from contamination import found_in, grams_in, grams_of, was_read
 from pipeline import stage
 from schema import BadInputError, Message, Scenario, read_scenarios, write_json, write_record
 from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination
@@ -28,28 +28,28 @@ def scenario(seed: str, task: str = "filter_rows") -> Scenario:
 def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
     asked = "Save the rows of cake/pasta.csv whose column 3 is less than 73 as badger.csv, sorted by the first column."
     again = "Save the rows of fox.csv whose column 2 is less than 5 as maple/lime.csv, sorted by the first column."
-    runs = {"directives": needles(asked)}
-    assert len(needles(asked)) > 1
-    assert found_in(runs, [f"#1 {again}"]) == needles(asked)
+    runs = {"directives": grams_in(asked)}
+    assert len(grams_in(asked)) > 1
+    assert found_in(runs, [f"#1 {again}"]) == grams_in(asked)
     assert len(found_in(runs, [again.replace("sorted", "ordered")])) == 2
     assert found_in(runs, ["Sort the rows of fox.csv."]) == set()
 
 
 def test_a_short_text_counts_as_a_whole_and_bare_names_do_not() -> None:
-    assert needles("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
-    assert needles("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
+    assert grams_in("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
+    assert grams_in("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
 
 
 def test_a_provider_is_a_name_whatever_it_is_called() -> None:
     read = "Every shift starts with a look at what desk-amber or amber_docket has."
-    assert needles(read) == needles(read.replace("desk-amber", "amber").replace("amber_docket", "pear"))
+    assert grams_in(read) == grams_in(read.replace("desk-amber", "amber").replace("amber_docket", "pear"))
     held = scenario("b")
     called = {
         "path": "/usr/local/bin/unheardof",
         "source": held.provider.source.replace(held.provider.path.rpartition("/")[2], "unheardof"),
     }
     again = held.model_copy(update={"provider": held.provider.model_copy(update=called)})
-    assert runs_of(again)["providers"] == runs_of(held)["providers"] != set()
+    assert grams_of(again)["providers"] == grams_of(held)["providers"] != set()
 
 
 def test_a_directive_with_quotes_is_none_of_the_providers_words() -> None:
@@ -58,14 +58,14 @@ def test_a_directive_with_quotes_is_none_of_the_providers_words() -> None:
     made = provider("bulletin", "usage", [asked], names, names.rng)
     held = scenario("a").model_copy(update={"provider": made, "directives": [asked]})
     assert "'\"'\"'" in made.source
-    assert runs_of(held)["providers"] & needles(asked) == set()
-    assert all("rows" not in run for run in runs_of(held)["providers"])
+    assert grams_of(held)["providers"] & grams_in(asked) == set()
+    assert all("rows" not in run for run in grams_of(held)["providers"])
 
 
 @pytest.mark.parametrize("by", ["corpus", "data"])
 @pytest.mark.parametrize("part", ["directives", "announcements", "providers", "commands"])
 def test_a_scenario_was_read_if_any_part_was_but_the_corpus_may_hold_its_commands(part: str, by: str) -> None:
-    held, other = runs_of(scenario("a")), runs_of(scenario("b", task="make_links"))
+    held, other = grams_of(scenario("a")), grams_of(scenario("b", task="make_links"))
     assert all(held.values())
     assert was_read(held, {by: set(held[part])}) == ((part, by) != ("commands", "corpus"))
     assert not was_read(other, {by: set(held[part])})
@@ -80,7 +80,7 @@ def test_hardly_two_scenarios_announce_or_explain_alike() -> None:
         for channel in ANNOUNCEMENTS
     ]
     combinations = (ways * 5)[:400]
-    made = [runs_of(templates.author(one, seed=str(at), id=f"s-{at}")) for at, one in enumerate(combinations)]
+    made = [grams_of(templates.author(one, seed=str(at), id=f"s-{at}")) for at, one in enumerate(combinations)]
     said = [runs["announcements"] | runs["providers"] for runs in made]
     times = Counter(run for runs in said for run in runs)
     alone = [runs for runs in said if all(times[run] == 1 for run in runs)]
@@ -120,12 +120,12 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
     found = figures["shared"]["data"]["directives"]
-    assert found["shared"] == found["runs"] == len(runs_of(held)["directives"])
+    assert found["shared"] == found["runs"] == len(grams_of(held)["directives"])
     write_record(tmp_path / "others", scenario("b", task="sum_column"))
     with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
         count(data=tmp_path / "data", scenarios=tmp_path / "others", unread=None)
     unread = tmp_path / "unread"
-    with pytest.raises(BadInputError, match="something of each scenario was read before"):
+    with pytest.raises(BadInputError, match="something of every scenario was read before"):
         count(data=tmp_path / "data", unread=unread)
     assert not unread.exists()
     other = scenario("b", task="sum_column")

@@ -5,14 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from make_stubs import STUBS, trajectory, turns_of
+from make_stubs import read_stubs, trajectory, turns_of
 from pipeline.verdicts import is_command
 from schema import read_trajectories
 from tests.helpers import ROOT
 
 
 def test_stubs_are_distinct_and_cover_channels_depths_and_terminals() -> None:
-    records = [trajectory(stub, 0) for stub in STUBS]
+    records = [trajectory(stub, 0) for stub in read_stubs()]
     assert len({record.scenario_hash for record in records}) == len(records) >= 12
     assert {record.outcome for record in records} == {"exit", "panic"}
     assert {record.axes["announcement"] for record in records} == {"motd", "banner", "env", "file", "mail"}
@@ -21,7 +21,7 @@ def test_stubs_are_distinct_and_cover_channels_depths_and_terminals() -> None:
 
 
 def test_every_turn_is_a_command_and_the_messages_hold_them_in_order() -> None:
-    for record in (trajectory(stub, 0) for stub in STUBS):
+    for record in (trajectory(stub, 0) for stub in read_stubs()):
         said = [message.content for message in record.messages if message.role == "assistant"]
         assert said == [*(step.command for step in record.steps), record.terminal]
         assert all(is_command(text) for text in said)
@@ -39,8 +39,8 @@ def test_the_script_writes_copies_and_a_rerun_changes_nothing(tmp_path: Path) ->
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
-    assert json.loads(outputs[0])["trajectories"] == 4 * len(STUBS)
-    assert len(read_trajectories(tmp_path / "stubs")) == 4 * len(STUBS)
+    assert json.loads(outputs[0])["trajectories"] == 4 * len(read_stubs())
+    assert len(read_trajectories(tmp_path / "stubs")) == 4 * len(read_stubs())
 
 
 def test_no_copies_is_a_mistake(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import stage
-from pipeline.rates import summarise
+from pipeline.rates import compare_subjects
 from pipeline.tables import print_table
 from report import gathered, hundredths, labels_of, main, parser
 from schema import (
@@ -38,7 +38,7 @@ def written(place: Path, name: str, kept: int, rows: int, adapter: str | None = 
     write_identity(directory, AdapterIdentity(base="base", trained_on=[session] * rows))
     log = [{"step": step, "loss": 2 / step, "learning_rate": 1e-4} for step in range(1, 9)]
     (directory / "log_history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
-    subjects, differences = summarise(episodes, records, seed=0)
+    subjects, differences = compare_subjects(episodes, records, seed=0)
     split_by = "scenario" if "scenarios" in name else "archetype"
     result = EvalReport(adapter=str(directory), split_by=split_by, seed=0, subjects=subjects, paired=differences)
     print_table(result)

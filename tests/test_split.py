@@ -9,7 +9,7 @@ import pytest
 
 from authoring import templates
 from schema import read_scenarios, write_record
-from split import draw_archetypes
+from split import choose_archetypes
 from taxonomy import ARCHETYPES, Combination
 from tests.helpers import ROOT
 
@@ -55,7 +55,7 @@ def test_by_scenario_holds_out_the_fraction_within_each_archetype(scenarios: Pat
 
 def test_the_draw_depends_on_the_seed(scenarios: Path) -> None:
     records = read_scenarios(scenarios)
-    draws = {tuple(draw_archetypes(records, None, 2, seed)) for seed in range(20)}
+    draws = {tuple(choose_archetypes(records, None, 2, seed)) for seed in range(20)}
     assert len(draws) > 3
 
 

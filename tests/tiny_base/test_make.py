@@ -88,7 +88,7 @@ def test_both_renders_give_the_same_ids_so_that_there_is_nothing_between_them_to
     markers, chat = Renderer(tokenizer, "markers"), Renderer(tokenizer, "chat")
     sessions = [
         corpus.document(5, 1, "set_modes").messages,
-        *(make_stubs.trajectory(stub, 0).messages for stub in make_stubs.STUBS),
+        *(make_stubs.trajectory(stub, 0).messages for stub in make_stubs.read_stubs()),
     ]
     for messages in sessions:
         one, other = markers.encode(messages), chat.encode(messages)
