@@ -1,6 +1,6 @@
 """Count 13-grams of scenarios that occur in the corpus of the base that `base/` was trained further from.
 
-    python dev/began_on.py dev/proof/began_on.json runs/out/proof/draw-*/{archetypes,scenarios}/holdout
+    python -m dev.began_on dev/proof/began_on.json runs/out/proof/draw-*/{archetypes,scenarios}/holdout
 
 That base was made at commit cc11deb, by code that is no longer in the tree. The script unpacks that commit with `git
 archive`, writes the corpus again with its own code (150,528 documents, `base/recipe.json`), checks the hash of the
@@ -15,10 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # so that it runs as `python dev/began_on.py`
-
-from contamination import RUN_WORDS, found_in, runs_of, shared, together  # noqa: E402
-from schema import read_json, read_scenarios, write_json  # noqa: E402
+from contamination import GRAM_WORDS, found_in, grams_of, shared, union_of
+from schema import read_json, read_scenarios, write_json
 
 COMMIT = "cc11deb"
 WRITE = """
@@ -45,11 +43,11 @@ def texts_of_corpus(seed: int, documents: int, digest: str) -> Iterator[str]:
 def main(out: Path, holdouts: list[Path]) -> None:
     """Write the counts of each directory, named by its path below the parent of its split seed."""
     recipe = read_json(ROOT / "base" / "recipe.json")["began_on"]
-    wanted = {"/".join(path.parts[-3:-1]): [runs_of(one) for one in read_scenarios(path)] for path in holdouts}
+    wanted = {"/".join(path.parts[-3:-1]): [grams_of(one) for one in read_scenarios(path)] for path in holdouts}
     texts = texts_of_corpus(int(recipe["flags"]["seed"]), int(recipe["documents"]), recipe["corpus_sha256"])
-    found = found_in(together(runs for all_of_one in wanted.values() for runs in all_of_one), texts)
-    counts = {name: shared(together(runs), found) for name, runs in wanted.items()}
-    write_json(out, {"commit": COMMIT, "documents": recipe["documents"], "run_words": RUN_WORDS, "shared": counts})
+    found = found_in(union_of(grams for all_of_one in wanted.values() for grams in all_of_one), texts)
+    counts = {name: shared(union_of(grams), found) for name, grams in wanted.items()}
+    write_json(out, {"commit": COMMIT, "documents": recipe["documents"], "run_words": GRAM_WORDS, "shared": counts})
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Count held-out scenarios of which no text occurs in a training scenario.
 
-    python dev/shared_texts.py runs/out/proof/draw-*
+    python -m dev.shared_texts runs/out/proof/draw-*
 
-Each argument is the directory of one split seed as `runs/proof.sh` makes it. Texts are directives, announcement and
+Each argument is the directory of one split seed as `grams/proof.sh` makes it. Texts are directives, announcement and
 the provider's messages, compared as contamination.py does: names masked, 13-grams. The base's corpus does not count
 here.
 """
@@ -10,19 +10,17 @@ here.
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that it runs as `python dev/shared_texts.py`
-
-from contamination import Runs, runs_of, together
+from contamination import Grams, grams_of, union_of
 from schema import read_scenarios
 
 
 def main(directories: list[Path]) -> None:
     """Print one line for each split seed."""
-    known: dict[str, Runs] = {}
+    known: dict[str, Grams] = {}
 
     def texts_of(directory: Path) -> list[set[tuple[str, ...]]]:
         records = read_scenarios(directory)
-        parts = [known.setdefault(record.id, runs_of(record)) for record in records]
+        parts = [known.setdefault(record.id, grams_of(record)) for record in records]
         return [texts(one) for one in parts]
 
     for directory in directories:
@@ -31,9 +29,9 @@ def main(directories: list[Path]) -> None:
         print(f"{directory.name}: {sum(not one & trained for one in heldout)} of {len(heldout)} share no text")
 
 
-def texts(runs: Runs) -> set[tuple[str, ...]]:
+def texts(grams: Grams) -> set[tuple[str, ...]]:
     """The 13-grams of a scenario's texts, without those of its commands."""
-    return set().union(*(those for part, those in together([runs]).items() if part != "commands"))
+    return set().union(*(those for part, those in union_of([grams]).items() if part != "commands"))
 
 
 if __name__ == "__main__":

@@ -360,7 +360,7 @@ def unknown_flags(text: str) -> list[str]:
     faults = []
     joined = re.sub(r"\\\n\s*", "", text)
     for name, rest in re.findall(r"\bpython (?:-m )?([\w./]+)([^`\n#]*)", joined):
-        if name not in runnable() and not name.startswith(("pytest", "bench.", "dev/")):
+        if name not in runnable() and not name.startswith(("pytest", "bench.", "dev.")):
             faults.append(f"{name}: no such program")
         elif name in runnable() and name != "resident.py":  # whose jobs take the flags of sft.py and eval.py
             known = {flag for action in module_of(name).parser()._actions for flag in action.option_strings}
