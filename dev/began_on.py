@@ -14,10 +14,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
 from contamination import GRAM_WORDS, found_in, grams_of, shared, union_of
 from schema import read_json, read_scenarios, write_json
 
+ROOT = Path(__file__).resolve().parent.parent
 COMMIT = "cc11deb"
 WRITE = """
 import json, corpus
