@@ -29,7 +29,7 @@ lint: dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/shellcheck runs/*.sh $(wildcard sandbox/sh/*.sh)
+	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh .ci/run
 
 env: $(VENV)/installed
 

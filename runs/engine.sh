@@ -1,17 +1,17 @@
 #!/bin/sh
-# Make sure that a Docker engine answers: the running one or, as root on a Debian-like system, a `dockerd` started here.
+# Make sure that Docker answers. If it does not, and this runs as root on a Debian-like system, start `dockerd`.
 #
-#     sh runs/engine.sh [FLAG...]        # flags for dockerd, instead of the ones that are tried in turn
+#     sh runs/engine.sh [FLAG...]        # FLAG: passed to dockerd, instead of the flags that are tried in turn
 #
 # Reads   nothing
-# Writes  $LOG with dockerd's output, if it starts one; installs the package docker.io if dockerd is missing
-# Needs   root to install or start Docker; without root and without Docker it prints what to do and exits with 2
+# Writes  $LOG (dockerd's output) if it starts dockerd; installs the package docker.io if dockerd is missing
+# Needs   nothing; without root and without Docker it prints what to do and exits 2
 #
-# DOCKER_HOST    the Docker engine to use; this script never starts it
-# SOCKET DATA_ROOT EXEC_ROOT PID_FILE LOG    paths of a dockerd that is started here (defaults: dockerd's own)
+# DOCKER_HOST    where to look for Docker; if it is set and nothing answers there, no dockerd is started
+# SOCKET DATA_ROOT EXEC_ROOT PID_FILE LOG    where a dockerd that is started here has its files (defaults: dockerd's)
 #
-# A dockerd that is started here keeps running when this script ends. It is tried with its usual network first, then
-# without bridge and iptables, for machines that forbid them; sandboxes have no network anyway.
+# A dockerd that is started here goes on running when this script ends. It is tried with its usual network first, then
+# without bridge and iptables, which some machines do not allow: sandboxes have no network anyway.
 set -eu
 
 SOCKET=${SOCKET:-/var/run/docker.sock}
@@ -27,7 +27,7 @@ fail() {
     exit 2
 }
 
-# answers: true if Docker answers on the socket within ten seconds. It works without the docker client.
+# answers: succeeds if Docker answers within ten seconds. Works without the docker command, through curl.
 answers() {
     if [ -n "${DOCKER_HOST:-}" ]; then
         command -v docker >/dev/null 2>&1 && timeout 10 docker version >/dev/null 2>&1
@@ -44,7 +44,7 @@ if answers; then
     exit 0
 fi
 if [ -n "${DOCKER_HOST:-}" ]; then
-    fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST; start it, or unset DOCKER_HOST"
+    fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST; start that one, or unset DOCKER_HOST"
 fi
 if [ "$(id -u)" != 0 ]; then
     if [ -S "$SOCKET" ] && ! [ -w "$SOCKET" ]; then
@@ -55,13 +55,13 @@ fi
 
 if ! command -v dockerd >/dev/null 2>&1; then
     if ! command -v apt-get >/dev/null 2>&1; then
-        fail "dockerd and apt-get are missing; install Docker, then run this again"
+        fail "no dockerd here and no apt-get to install it; install Docker, then rerun"
     fi
-    say "dockerd is missing; installing docker.io with apt-get"
+    say "no dockerd here, installing docker.io with apt-get"
     export DEBIAN_FRONTEND=noninteractive
     if ! apt-get install -y -qq --no-install-recommends docker.io >/dev/null 2>&1; then
         if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io; } >/dev/null; then
-            fail "apt-get could not install docker.io; install Docker by hand, then run this again"
+            fail "apt-get could not install docker.io; install Docker by hand, then rerun"
         fi
     fi
     if answers; then # the package starts the service where an init system runs
@@ -70,7 +70,8 @@ if ! command -v dockerd >/dev/null 2>&1; then
     fi
 fi
 
-# clear_stale: remove a pid file or socket that no dockerd owns, because a new dockerd would not start with it.
+# clear_stale: remove a pid file whose process is dead or not dockerd, and a socket that nothing listens on; dockerd
+# would not start beside them.
 clear_stale() {
     if [ -e "$PID_FILE" ]; then
         pid=$(cat "$PID_FILE" 2>/dev/null || true)
@@ -81,19 +82,19 @@ clear_stale() {
                 say "it answers"
                 exit 0
             fi
-            fail "dockerd (pid $pid, pid file $PID_FILE) runs and does not answer; end it, then run this again"
+            fail "dockerd (pid $pid, pid file $PID_FILE) runs and does not answer; end it, then rerun"
             ;;
         esac
         say "removing the stale pid file $PID_FILE"
         rm -f "$PID_FILE"
     fi
     if [ -e "$SOCKET" ]; then
-        say "removing the unused socket $SOCKET"
+        say "removing the socket $SOCKET, nothing listens there"
         rm -f "$SOCKET"
     fi
 }
 
-# wait_for_answer SECONDS PID: wait until Docker answers; fails at the limit or when the process has ended.
+# wait_for_answer SECONDS PID: wait until Docker answers; fails after SECONDS, or when the process has ended.
 wait_for_answer() {
     tries=$(($1 * 4))
     while [ "$tries" -gt 0 ]; do
@@ -105,7 +106,7 @@ wait_for_answer() {
     return 1
 }
 
-# start FLAG...: start a detached dockerd; true once it answers.
+# start FLAG...: start a detached dockerd; succeeds once it answers.
 start() {
     clear_stale
     say "starting dockerd $* (log: $LOG)"
@@ -131,4 +132,4 @@ if start_any "$@"; then
     exit 0
 fi
 tail -n 5 "$LOG" >&2
-fail "dockerd does not start (log: $LOG); install and start Docker by hand, then run this again"
+fail "dockerd does not start (log: $LOG); install and start Docker by hand, then rerun"

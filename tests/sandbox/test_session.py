@@ -422,7 +422,7 @@ def test_engine_script_never_starts_one_in_place_of_the_one_that_was_named() -> 
     environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent.sock"}
     done = subprocess.run([ROOT / "runs" / "engine.sh"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("engine.sh: no Docker engine answers at DOCKER_HOST=")
+    assert done.stderr.startswith("engine.sh: no engine answers at DOCKER_HOST=")
 
 
 # The pool
