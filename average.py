@@ -4,17 +4,17 @@
     python sft.py --data trajectories --base base --out ckpt-b --lr 6e-4 --seed 1
     python average.py --base base --adapters ckpt-a ckpt-b --out ckpt-mean
 
-Reads   the base, each adapter directory as sft.py (or this) finished it
+Reads   the base, each adapter directory as written by a finished sft.py or average.py
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, manifest.json, probe.safetensors,
         log_history.jsonl (the members' mean loss at each step)
 Needs   torch, transformers, peft
 
-A uniform soup (Wortsman et al. 2022, arXiv:2203.05482): the mean of each entry of lora_A and lora_B, as small and as
-fast as one member. Of members that have each learned the routine it ends as many sessions of foreign work as the better
-one or more; of members that have not it is no better than that one (dev/LOG.md). It stands for an adapter only where
-the members began at the same random weights: base, --seed, rank, targets, render and dtype must be the same, --lr,
---epochs or the sessions may differ. At the end a fresh process loads the mean and must get the logits that it has here.
-A rerun of a finished one does nothing.
+Makes a uniform soup (Wortsman et al. 2022, arXiv:2203.05482): each entry of lora_A and lora_B is the mean over the
+members, so the result is as small and as fast as one member. Where every member has learned the routine, the mean ends
+as many sessions of foreign work as the better member or more; elsewhere it is no better than that member (dev/LOG.md).
+The members must have begun at the same random weights: base, --seed, rank, targets, render and dtype must be equal;
+--lr, --epochs and the sessions may differ. At the end a fresh process loads the mean and must get the same logits as
+this process. A rerun after the end does nothing.
 """
 
 import argparse
@@ -27,20 +27,20 @@ from typing import Any
 from model.loading import adapter_hash, fetch, load_model
 from pipeline import stage
 from schema import AdapterIdentity, BadInputError, Manifest, read_identity, read_manifest, write_identity
-from sft import report_finished
 from training import reload
+from training.run import print_finished
 
 SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit")
 
 
 def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
-    """Check, average, reload, report."""
+    """Check the members, average them, reload the mean, print the summary."""
     members = check_members(base, adapters)
     about = list(members.values())
     flags = {"base_hash": about[0].base_hash, "adapters": list(members)}
     manifest = stage.begin(out, stage="average", flags=flags, redo=redo)
     if manifest.finished:
-        return report_finished(out, base, manifest)
+        return print_finished(out, base, manifest)
     write_mean(base, adapters, about[0].flags, out)
     write_log(adapters, out)
     write_identity(out, identity_of(about, manifest))
@@ -75,7 +75,7 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
 
 
 def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: Path) -> None:
-    """Write weights, configuration, render, and the probe of the mean as it is in memory."""
+    """Write weights, configuration, render.json, and a probe of the mean in this process."""
     import torch
     from peft import set_peft_model_state_dict
     from safetensors.torch import load_file, save_file
@@ -96,7 +96,7 @@ def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: 
 
 
 def write_log(adapters: Sequence[Path], out: Path) -> None:
-    """log_history.jsonl: at each step the mean of the losses that were logged there."""
+    """Write log_history.jsonl: for each step the mean of the members' losses."""
     losses: dict[int, list[float]] = {}
     for adapter in adapters:
         for line in (adapter / "log_history.jsonl").read_text().splitlines():
@@ -121,7 +121,7 @@ def identity_of(about: Sequence[AdapterIdentity], manifest: Manifest) -> Adapter
 
 
 def common(values: Sequence[Any]) -> Any:
-    """What all values are, or the list of them."""
+    """The value where all are equal, else the list of them."""
     return values[0] if all(value == values[0] for value in values) else list(values)
 
 
@@ -131,7 +131,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--base", required=True, help="the base that the adapters were trained on")
     parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="adapter directories, two or more")
     parser.add_argument("--out", type=Path, required=True, help="adapter directory to write")
-    parser.add_argument("--redo", action="store_true", help="start over, whatever is in --out")
+    parser.add_argument("--redo", action="store_true", help="start over instead of resuming")
     return parser
 
 

@@ -6,15 +6,15 @@
     python resident.py status
     python resident.py stop
 
-Reads   what sft.py and eval.py read
-Writes  what sft.py and eval.py write, and the socket
+Reads   the inputs of sft.py and eval.py
+Writes  the outputs of sft.py and eval.py, and the socket
 Needs   torch; a Docker engine for evaluate
 
-Flags of resident.py stand before the command, flags of the job after it. The server runs the stages' own main
-functions in its process with the held base in place of a load, one job at a time; output and exit code come back to
-the caller, and relative paths are those of the caller's directory. The socket is mode 0600 and the peer's uid is
-checked: only its owner gets in. A job goes on when its caller leaves. The server outlives a job that breaks: the
-caller gets its traceback and exit code 1.
+Flags of resident.py come before the command, flags of the job after it. The server runs one job at a time in its own
+process, on the base that it holds. Output and exit code go to the caller, and relative paths start at the caller's
+directory. Only the owner of the socket can use it: its mode is 0600, and the server checks the caller's uid. A job
+continues when its caller leaves. A job that fails does not end the server; its caller gets the traceback and exit
+code 1.
 """
 
 import argparse
@@ -31,24 +31,36 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from safetensors import SafetensorError
 
-import eval as evaluation
-import sft
-from model import loading
+from model.loading import DTYPES, HeldBase
+from operators.evaluation import EvalSettings, add_flags, evaluate
 from pipeline import stage
 from schema import BadInputError, Record
+from training.run import fit
+from training.settings import FitSettings, add_training_flags
 
-JOBS: dict[str, tuple[Callable[..., int], Callable[[], argparse.ArgumentParser]]] = {
-    "fit": (sft.main, sft.parser),
-    "evaluate": (evaluation.main, evaluation.parser),
+
+@dataclass(frozen=True)
+class Job:
+    """A job: its flags, the record of their values, and the function that runs it on the held base."""
+
+    add_flags: Callable[[argparse.ArgumentParser], argparse.ArgumentParser]
+    settings: Callable[..., Any]
+    run: Callable[[Any, HeldBase], int]
+
+
+JOBS = {
+    "fit": Job(add_training_flags, FitSettings, fit),
+    "evaluate": Job(add_flags, EvalSettings, evaluate),
 }
 OWN_FLAGS = ("--base", "--dtype", "--load-4bit")
-REQUEST_SECONDS = 5.0  # within which a caller has to say what it wants
-# What a job may raise: out of memory and a failed reload check are RuntimeErrors, a damaged file can be nearly any.
+REQUEST_SECONDS = 5.0  # a caller must send its request within this time
+# Errors of a job: out of memory and a failed reload check are RuntimeErrors, a damaged file raises nearly any of these.
 FAILURES = (
     ArithmeticError, AssertionError, AttributeError, EOFError, ImportError, LookupError, MemoryError, OSError,
     RuntimeError, TypeError, ValueError, pickle.UnpicklingError, SafetensorError,
@@ -56,7 +68,7 @@ FAILURES = (
 
 
 class Request(Record):
-    """What a caller wants: one JSON line."""
+    """A caller's request: one JSON line."""
 
     command: Literal["fit", "evaluate", "status", "stop"]
     arguments: list[str]
@@ -66,7 +78,7 @@ class Request(Record):
 def main(
     *, command: str, base: str | None, dtype: str, load_4bit: bool, socket_path: Path, arguments: list[str]
 ) -> int:
-    """Serve, or send one command to the server and print what comes back."""
+    """Serve, or send one command to the server and print its answer."""
     if command not in JOBS and arguments:
         raise BadInputError(f"{arguments[0]}: {command} takes nothing; flags of resident.py stand before the command")
     if command == "serve":
@@ -79,7 +91,7 @@ def main(
 
 
 def ask(path: Path, request: dict[str, Any]) -> int:
-    """Send a request, copy the answer's text to stdout and stderr, return its exit code."""
+    """Send a request, copy the answer to stdout and stderr, return its exit code."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(str(path))
@@ -101,17 +113,17 @@ def ask(path: Path, request: dict[str, Any]) -> int:
 
 
 class Channel(io.TextIOBase):
-    """A text stream whose writes go to a caller as JSON lines; a caller that left is written to no more."""
+    """A text stream that sends every write to a caller as a JSON line, until the caller leaves."""
 
     def __init__(self, stream: IO[str], name: str) -> None:
         self.stream, self.name, self.open = stream, name, True
 
     def writable(self) -> bool:
-        """Always: a text sink."""
+        """Always true."""
         return True
 
     def write(self, text: str) -> int:
-        """Send `text`, or drop it when nobody listens."""
+        """Send `text`; drops it where the caller has left."""
         self.send({"stream": self.name, "text": text})
         return len(text)
 
@@ -126,20 +138,20 @@ class Channel(io.TextIOBase):
 
 
 def read_request(stream: IO[str]) -> Request:
-    """The request on a caller's stream. Raises BadInputError where there is none."""
+    """The request on a caller's stream. Raises BadInputError where none arrives, or it is malformed."""
     try:
         return Request.model_validate(json.loads(stream.readline()))
     except OSError as error:
         raise BadInputError(f"no request came within {REQUEST_SECONDS:g} seconds") from error
-    except (ValueError, RecursionError) as error:  # of JSON, of UTF-8, of the record; nested too deep
+    except (ValueError, RecursionError) as error:  # bad JSON, bad UTF-8, a bad record; or JSON nested too deeply
         raise BadInputError("not a request: wanted one JSON line with command, arguments and cwd") from error
 
 
 class Server:
-    """The base, the socket and a queue of jobs; jobs run in the thread that called `serve`."""
+    """The held base, the socket and a queue of jobs. Jobs run in the thread that called `serve`."""
 
     def __init__(self, base: str, dtype: str, load_4bit: bool, path: Path) -> None:
-        # Jobs run in the directories of their callers. Absolute, not resolved: a link keeps the name that fit records.
+        # Absolute, because jobs run in their callers' directories. Not resolved: fit records the name of a link.
         self.base = str(Path(base).absolute()) if Path(base).is_dir() else base
         self.dtype, self.load_4bit, self.path = dtype, load_4bit, path
         self.jobs: queue.Queue[tuple[IO[str], Request] | None] = queue.Queue()
@@ -148,19 +160,19 @@ class Server:
         self.started = time.time()
 
     def serve(self) -> int:
-        """Bind, load, answer until `stop`."""
+        """Bind the socket, load the base, run jobs until `stop`."""
         with self.bound() as listener:
-            loading.hold(self.base, dtype=self.dtype, load_4bit=self.load_4bit)
+            held = HeldBase(self.base, dtype=self.dtype, load_4bit=self.load_4bit)
             print(f"resident: {self.base} held, listening on {self.path}", file=sys.stderr, flush=True)
             threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
             while (job := self.jobs.get()) is not None:
-                self.work(*job)
+                self.work(held, *job)
         stage.print_summary({"base": self.base, "jobs": self.done, "seconds": round(time.time() - self.started, 1)})
         return stage.DONE
 
     @contextlib.contextmanager
     def bound(self) -> Iterator[socket.socket]:
-        """The listening socket, mode 0600; a stale one is replaced, a served one refused."""
+        """The listening socket, mode 0600. Replaces a stale one; raises BadInputError where a server uses it."""
         with socket.socket(socket.AF_UNIX) as probe:
             if self.path.exists():
                 try:
@@ -185,7 +197,7 @@ class Server:
             self.path.unlink(missing_ok=True)
 
     def accept(self, listener: socket.socket) -> None:
-        """Give every caller a thread of its own, so that one that says nothing keeps nobody waiting."""
+        """Answer every caller in its own thread, so that a silent one blocks nobody."""
         while True:
             try:
                 connection, _ = listener.accept()
@@ -194,7 +206,7 @@ class Server:
             threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
 
     def answer(self, connection: socket.socket) -> None:
-        """Queue a job, answer `status` and `stop` at once, and tell a caller without a request that it has none."""
+        """Queue a job, answer `status` and `stop` at once, and refuse a malformed request."""
         with connection:
             _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             if uid != os.getuid():
@@ -217,8 +229,8 @@ class Server:
             self.jobs.put(None)
 
     def status(self) -> dict[str, Any]:
-        """What is held, what runs, and the memory of the process in bytes: resident, and on the CUDA device if any."""
-        torch = sys.modules.get("torch")  # not there before the base is
+        """The held base, the running job, and the bytes of this process in memory and on the CUDA device, if any."""
+        torch = sys.modules.get("torch")  # not imported before the base is loaded
         on_device = torch is not None and torch.cuda.is_available()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return {
@@ -234,22 +246,22 @@ class Server:
             "up_seconds": round(time.time() - self.started, 1),
         }
 
-    def work(self, stream: IO[str], request: Request) -> None:
-        """Run one job with its output sent to the caller, then give the base back bare."""
+    def work(self, held: HeldBase, stream: IO[str], request: Request) -> None:
+        """Run one job, send its output to the caller, then take its adapter off the base."""
         self.busy = " ".join([request.command, *request.arguments])
         home = Path.cwd()
         try:
-            code = self.run(request, Channel(stream, "stdout"), Channel(stream, "stderr"))
+            code = self.run(held, request, Channel(stream, "stdout"), Channel(stream, "stderr"))
         finally:
             os.chdir(home)
-            loading.release()
+            held.release()
             self.busy = None
             self.done += 1
         leave(stream, code)
 
-    def run(self, request: Request, out: Channel, err: Channel) -> int:
-        """The exit code of a job; one that breaks leaves its traceback on `err`."""
-        main, parser = JOBS[request.command]
+    def run(self, held: HeldBase, request: Request, out: Channel, err: Channel) -> int:
+        """Run a job and return its exit code; a job that fails prints its traceback to `err`."""
+        job = JOBS[request.command]
         own = ["--base", self.base, "--dtype", self.dtype, *(["--load-4bit"] if self.load_4bit else [])]
         try:
             os.chdir(request.cwd)
@@ -258,7 +270,10 @@ class Server:
             return stage.BAD_INPUT
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                stage.run_script(main, parser(), [*own, *request.arguments])
+                parser = job.add_flags(stage.command_line(f"Flags of {request.command}."))
+                stage.run_script(
+                    lambda **flags: job.run(job.settings(**flags), held), parser, [*own, *request.arguments]
+                )
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else stage.WORLD_FAILED
         except FAILURES:
@@ -267,7 +282,7 @@ class Server:
 
 
 def leave(stream: IO[str], code: int) -> None:
-    """Tell a caller its exit code and close; one that left before is nobody's loss."""
+    """Send a caller its exit code and close the stream; nothing happens where the caller has left."""
     Channel(stream, "stdout").send({"exit": code})
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         stream.close()
@@ -277,9 +292,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     commands = ("serve", "fit", "evaluate", "status", "stop")
-    parser.add_argument("command", choices=commands, help="serve holds the base; the others talk to the server")
+    parser.add_argument("command", choices=commands, help="serve: hold the base; others: send a request")
     parser.add_argument("--base", default=None, help="serve: base model to hold")
-    parser.add_argument("--dtype", choices=loading.DTYPES, default="auto", help="serve: dtype of the weights")
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="serve: dtype of the weights")
     parser.add_argument("--load-4bit", action="store_true", help="serve: hold the base in 4-bit NF4")
     parser.add_argument(
         "--socket",

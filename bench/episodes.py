@@ -1,28 +1,29 @@
-"""Measure how fast episodes are played: cache against re-prefill, one against eight at once, swap against cold start.
+"""Measure the speed of episodes: cache against re-prefill, one against eight at once, swap against cold start.
 
     python -m bench.episodes                     # everything, five rounds, over half an hour on 2 cores
     python -m bench.episodes --only cache        # or concurrency, swap, eval, eval-shape, into the same file
     python -m bench.episodes --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
 Reads   base/ (its tokenizer, in part eval its weights); the figures of earlier commands where --out has some
-Writes  the figures as JSON where --out says (default bench/episodes.json) after every part, a table to stderr
+Writes  the figures as JSON to --out (default bench/episodes.json) after every part, a table to stderr
 Needs   torch; for eval and eval-shape a Docker engine with the image; an otherwise idle machine
 
 cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens, from 600 to 1.6k tokens of context; the
-             cache kept from turn to turn, against one that is computed anew at every turn
-concurrency  eight sessions of 4 turns, one after the other and all at once
-swap         the second adapter on a held base (loading.load_model, checks included), against a fresh process that loads
+             cache is kept from turn to turn, or computed anew at every turn
+concurrency  eight sessions of 4 turns, one after the other or all at once
+swap         the second adapter on a held base (model.loading.HeldBase, checks included), or a fresh process that loads
              base and adapter
-eval         real episodes of base/ in real containers, --workers 1 against --workers 8
-eval-shape   the same, shorter, of a base of the shape with the vocabulary of base/: it types whatever its weights say
+eval         real episodes of base/ in real containers, with --workers 1 or --workers 8
+eval-shape   the same, but shorter, with a base of the chosen shape that has the vocabulary of base/ and random weights
 
-A base of the shape has random weights. What outputs say in the first three parts is drawn once, so that the transcripts
-of two ways can be compared id by id: they may part only where the two best logits lie within 1e-4 (fp32; coarser dtypes
-have wider gaps, which are shown). CPU seconds are those of the process, all threads.
-The ways are taken in turn in each round; a figure is the median over the rounds. Peak memory is that of a way above
-what the process held when it began, which is given beside it (the allocator's on CUDA); of a cold start it is the whole
-process's. Tokens per second are sampled ones. On a CUDA device the first three are measured in fp16 and in 4-bit, with
-the share of the card's peak: MFU counts every id read once, HFU those that are read anew as well.
+The base of the first three parts has random weights. Their outputs are random, but the same in both ways, so that
+transcripts can be compared id by id: they may part only where the two best logits differ by less than 1e-4 (fp32;
+coarser dtypes have wider gaps, which are shown). CPU seconds count all threads of the process.
+
+The ways run in turn in each round; a figure is the median over the rounds. Peak memory is given above the memory that
+the process held before, which is given too (by the allocator on CUDA); for a cold start it is the memory of the whole
+process. Tokens per second count sampled tokens. On a CUDA device the first three parts are measured in fp16 and in
+4-bit, with shares of the GPU's peak: MFU counts each id that is read once, HFU also counts ids that are read again.
 """
 
 import argparse
@@ -42,8 +43,9 @@ from typing import Any, Self
 
 from bench.figures import add, begin, device_name, failures, resident, utilisation
 from model import loading
-from model.decoder import Context, Decoder, Turn, compare
+from model.decoder import Context, Decoder, Turn, compare_transcripts
 from model.hardware import Shape, shape_of
+from model.loading import HeldBase
 from pipeline import stage
 from schema import VOIDED, BadInputError, write_json
 
@@ -77,14 +79,14 @@ def main(
     episodes: int,
     out: Path,
 ) -> int:
-    """Run the parts that are asked for and write the table after each."""
+    """Run the chosen parts and write the figures after each."""
     import torch
 
     cuda = torch.cuda.is_available()
     device = device_name() if cuda else f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
     shape, dtype = shape or ("7b" if cuda else "135m"), dtype or ("fp16" if cuda else "auto")
     if cuda:
-        loading.check_card_here(str(ROOT / "base"), dtype)
+        loading.check_gpu_here(str(ROOT / "base"), dtype)
     chosen, failed = set(only or PARTS), []
     figures = begin(out, {"shape": shape, "dtype": dtype, "torch": torch.__version__, "device": device})
 
@@ -125,7 +127,7 @@ def main(
 
 
 def model_of(shape: str, dtype: str, **changes: Any) -> Any:
-    """A random model of a shape with `changes`, in eval mode on the device; two calls give the same one."""
+    """A random model of a shape with `changes`, in eval mode on the device; the same on every call."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
 
@@ -142,31 +144,31 @@ def model_of(shape: str, dtype: str, **changes: Any) -> Any:
         torch.set_default_dtype(before)
 
 
-def drawn(seed: str, count: int, vocabulary: int = 2000) -> list[int]:
-    """Ids of text that nobody wrote."""
+def random_ids(seed: str, count: int, vocabulary: int = 2000) -> list[int]:
+    """Random ids, the same for the same seed."""
     return random.Random(seed).choices(range(vocabulary), k=count)
 
 
 def play(
     decoder: Decoder, number: int, *, prompt: int, turns: int, output: int, length: int, forget: bool = False
 ) -> tuple[Session, list[float]]:
-    """One session and the seconds of each turn; `forget` drops the cache before every turn."""
+    """Decode one session; returns it and the seconds of each turn. `forget` drops the cache before every turn."""
     context, mask, seconds = Context(), [], []
     for turn in range(turns):
-        environment = drawn(f"{number}/{turn}", output if turn else prompt)
+        environment = random_ids(f"{number}/{turn}", output if turn else prompt)
         context.ids += environment
         mask += [0] * len(environment)
         if forget:
             context.forget()
         began = time.perf_counter()
-        decoder.play(Turn(context, lambda _: False, length, limit=10**6))
+        decoder.decode(Turn(context, lambda _: False, length, limit=10**6))
         seconds.append(time.perf_counter() - began)
         mask += [1] * length
     return (context.ids, mask), seconds
 
 
 class Spent:
-    """Wall and CPU seconds of a `with` block, and the peak memory above what was held when it began."""
+    """Wall and CPU seconds of a `with` block, and its peak memory above the memory at its start."""
 
     wall = cpu = 0.0
     held = peak_bytes = 0
@@ -179,7 +181,7 @@ class Spent:
         if self.cuda:
             torch.cuda.reset_peak_memory_stats()
         else:
-            Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+            Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
         self.held = torch.cuda.memory_allocated() if self.cuda else resident("VmRSS")
         self.began, self.used = time.perf_counter(), time.process_time()
         return self
@@ -193,9 +195,10 @@ class Spent:
 
 
 def forward_operations(shape: Shape, spans: Sequence[tuple[int, int]], sampled: int) -> float:
-    """Floating-point operations of reading ids `begin` to `end` of a context, for all spans, and of `sampled` ids.
+    """Floating-point operations of reading the ids `begin` to `end` of each span, and of sampling `sampled` ids.
 
-    As in preflight.flops: two for every weight, causal attention half the square, the head for sampled ids alone.
+    Counted as in model.hardware.flops: two per weight, half the square for causal attention, the head for sampled ids
+    only.
     """
     body = 2 * shape.linear_parameters * sum(end - begin for begin, end in spans)
     attention = 2 * shape.layers * shape.attention * sum(end**2 - begin**2 for begin, end in spans)
@@ -203,7 +206,7 @@ def forward_operations(shape: Shape, spans: Sequence[tuple[int, int]], sampled: 
 
 
 def speed(rows: Sequence[Spent], sampled: int, needed: float, done: float) -> Table:
-    """Sampled tokens per second over the rounds of one way, and on a card whose peak is known MFU and HFU."""
+    """Sampled tokens per second over the rounds of one way; MFU and HFU where the GPU's peak is known."""
     seconds = statistics.median(one.wall for one in rows)
     return {"tokens_per_second": middle([sampled / one.wall for one in rows])} | utilisation(
         needed, done, seconds, device_name()
@@ -213,7 +216,7 @@ def speed(rows: Sequence[Spent], sampled: int, needed: float, done: float) -> Ta
 def cache(
     model: Any, shape: Shape, rounds: int, *, prompt: int = 600, turns: int = 8, output: int = 120, length: int = 20
 ) -> Table:
-    """A session with its cache kept over the turns, against one that is read anew at every turn."""
+    """Compare a session whose cache is kept with one that reads its context again at every turn."""
     size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": output, "length": length}
     spent: dict[str, list[Spent]] = {"kept": [], "re-prefill": []}
     last: dict[str, list[float]] = {way: [] for way in spent}
@@ -229,7 +232,9 @@ def cache(
             last[way].append(seconds[-1])
             found.append(session)
         pairs.append(found)
-    ends = [prompt + turn * (output + length) + length - 1 for turn in range(turns)]  # a turn's last id is read later
+    ends = [
+        prompt + turn * (output + length) + length - 1 for turn in range(turns)
+    ]  # a turn's last id is read in the next
     sampled = turns * length
     needed = forward_operations(shape, [(0, ends[-1])], sampled)
     done = {"kept": needed, "re-prefill": forward_operations(shape, [(0, end) for end in ends], sampled)}
@@ -249,7 +254,7 @@ def cache(
 def concurrency(
     model: Any, shape: Shape, rounds: int, episodes: int, *, prompt: int = 300, turns: int = 4, length: int = 24
 ) -> Table:
-    """Sessions one after the other and all at once, with one decoder."""
+    """Compare sessions one after the other with all at once, on one decoder."""
     size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": 60, "length": length}
     spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []
@@ -271,7 +276,7 @@ def concurrency(
 
 
 def at_once(spent: dict[int, list[Spent]], episodes: int) -> Table:
-    """What the rounds of so many episodes took, by how many of them were played at once: one and more."""
+    """The costs of the rounds, by the number of episodes at once: one and more."""
     table: Table = {
         f"{workers} at once": {**costs(rows), "episodes_per_hour": middle([3600 * episodes / one.wall for one in rows])}
         for workers, rows in spent.items()
@@ -291,34 +296,33 @@ def costs(rows: Sequence[Spent]) -> Table:
 
 
 def transcripts(model: Any, pairs: Sequence[Sequence[Session]]) -> dict[str, int | float]:
-    """Where the transcripts of two ways part."""
-    return compare(model, [(one, other[0]) for one, other in pairs])
+    """Counts of transcripts of two ways that are equal, part at a tie, or differ."""
+    return compare_transcripts(model, [(one, other[0]) for one, other in pairs])
 
 
 def settle() -> None:
-    """Give back the memory of models that nobody uses; other processes, or other models, need it."""
+    """Free the memory of models that are no longer used."""
     import torch
 
     for thread in threading.enumerate():
-        if thread.name == "decoder":  # holds its model until it has been idle for a while
+        if thread.name == "decoder":  # it holds its model until it has been idle for a while
             thread.join()
     gc.collect()
     torch.cuda.empty_cache()
 
 
 def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table:
-    """Seconds until another adapter is on a held base, and until a fresh process has base and adapter."""
+    """Compare putting another adapter on a held base with loading base and adapter in a fresh process."""
     swaps: list[Spent] = []
     colds: list[Spent] = []
-    loading.hold(str(base), **load)
-    loading.load_model(base, adapters[0], **load)
+    held = HeldBase(str(base), **load)
+    loading.load_model(base, adapters[0], **load, held=held)
     for turn in range(rounds):
         with Spent() as one:
-            loading.release()
-            loading.load_model(base, adapters[(turn + 1) % len(adapters)], **load)
+            held.release()
+            loading.load_model(base, adapters[(turn + 1) % len(adapters)], **load, held=held)
         swaps.append(one)
-    loading.release()
-    loading._held = None
+    del held
     settle()
     for turn in range(rounds):
         colds.append(cold_start(base, adapters[turn % len(adapters)], load))
@@ -327,7 +331,7 @@ def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table
 
 
 def cold_start(base: Path, adapter: Path, load: Load) -> Spent:
-    """What a fresh process takes to have base and adapter; its peak is that of the whole process, on the host."""
+    """The costs of a fresh process that loads base and adapter; its peak is that of the whole process, on the host."""
     options = ", ".join(f"{name}={value!r}" for name, value in load.items())
     code = f"from model import loading; loading.load_model({str(base)!r}, {str(adapter)!r}, {options})"
     one, began = Spent(), time.perf_counter()
@@ -341,7 +345,7 @@ def cold_start(base: Path, adapter: Path, load: Load) -> Spent:
 
 
 def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
-    """A base directory of random weights, and two adapters (r 16, all linear layers) for it."""
+    """Write a base of random weights and two adapters (rank 16, all linear layers); returns their directories."""
     from peft import LoraConfig, get_peft_model
     from transformers import AutoTokenizer
 
@@ -362,9 +366,9 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
 def real_eval(
     model: Any, place: Path, rounds: int, episodes: int, *, waves: int = 4, steps: int = 8, length: int = 64
 ) -> Table:
-    """Episodes in real containers, as eval.py plays them: `waves` times `episodes`, one and `episodes` at once.
+    """Compare one episode at a time with `episodes` at once, in real containers as in eval.py.
 
-    More than are played at once, as in any eval: a single wave would say as much of how it begins and ends.
+    Each way plays `waves` times `episodes`; in a single wave, its start and end would weigh too much.
     """
     from transformers import AutoTokenizer
 
@@ -423,16 +427,22 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> float:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--only", nargs="+", choices=PARTS, help="these parts (default all)")
+    parser.add_argument("--only", nargs="+", choices=PARTS, help="parts to run (default all)")
     parser.add_argument(
-        "--weights", nargs="+", choices=["plain", "4bit"], help="of the random base (default both on CUDA, else plain)"
+        "--weights",
+        nargs="+",
+        choices=["plain", "4bit"],
+        help="of the random base (default both on CUDA, else plain)",
     )
-    parser.add_argument("--rounds", type=int, default=5, help="of each part (default %(default)s)")
-    parser.add_argument("--shape", choices=sorted(SHAPES), help="of the base (default 7b on CUDA, else 135m)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each part (default %(default)s)")
+    parser.add_argument("--shape", choices=sorted(SHAPES), help="shape of the base (default 7b on CUDA, else 135m)")
     parser.add_argument("--dtype", choices=loading.DTYPES, help="of the weights (default fp16 on CUDA, else fp32)")
-    parser.add_argument("--episodes", type=int, default=8, help="at once (default %(default)s)")
+    parser.add_argument("--episodes", type=int, default=8, help="episodes at once (default %(default)s)")
     parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "episodes.json", help="(default %(default)s)"
+        "--out",
+        type=Path,
+        default=Path(__file__).parent / "episodes.json",
+        help="file of figures (default %(default)s)",
     )
     return parser
 

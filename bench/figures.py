@@ -1,10 +1,9 @@
-"""Keep a bench's figures in one JSON file that grows part by part, and count memory and shares of a card's peak.
+"""Keep the figures of a benchmark in one JSON file that grows part by part; measure memory and shares of a GPU's peak.
 
-    from bench.figures import add, begin, failures, resident, utilisation
+    from bench.figures import add, begin
 
-Reads   the JSON that an earlier command left
-Writes  the same file, after every part
-Needs   nothing
+    figures = begin(out, {"device": "H200"})
+    add(out, figures, "cache", {"seconds": 1.5}, rounds=5)
 
 A file takes parts from several commands as long as they measured on the same device, base and torch.
 """
@@ -20,7 +19,7 @@ Table = dict[str, Any]
 
 
 def begin(out: Path, about: Table) -> Table:
-    """The figures at `out`, to be added to, or new ones; raises BadInputError where those were measured otherwise."""
+    """The figures at `out`, or new ones. Raises BadInputError where `out` was measured under other conditions."""
     if not out.exists():
         return {**about, "measured": {}}
     before: Table = read_json(out)
@@ -31,14 +30,14 @@ def begin(out: Path, about: Table) -> Table:
 
 
 def add(out: Path, figures: Table, part: str, table: Table, rounds: int) -> None:
-    """Put one part in place of what was there of it, and write the file."""
+    """Set one part, replacing an earlier one, and write the file."""
     figures[part] = table
     figures["measured"][part] = {"date": time.strftime("%Y-%m-%d"), "rounds": rounds}
     write_json(out, figures)
 
 
 def failures(table: Any) -> list[str]:
-    """Every reason that stands under "failed", at any depth."""
+    """Every value under a key "failed", at any depth."""
     if not isinstance(table, dict):
         return []
     return [
@@ -49,10 +48,10 @@ def failures(table: Any) -> list[str]:
 
 
 def utilisation(needed: float, done: float, seconds: float, device: str) -> Table:
-    """Shares of a card's peak: of the operations that are needed (MFU), and of those that are done (HFU).
+    """Shares of a GPU's peak: of the operations that are needed (MFU), and of those that are done (HFU).
 
-    What is computed again (checkpointing's second forward, a context read anew) is done and not needed. Empty where
-    the device's peak is not known.
+    Repeated work (checkpointing's second forward pass, a context that is read again) counts as done, not as needed.
+    Empty where the peak of the device is not known.
     """
     peak = next((value for name, value in hardware.PEAK_FLOPS.items() if name in device), None)
     if peak is None:
@@ -68,6 +67,6 @@ def device_name() -> str:
 
 
 def resident(row: str) -> int:
-    """Bytes of one row of this process's status."""
+    """Bytes in one row of this process's /proc status."""
     status = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in status if line.startswith(row))

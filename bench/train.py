@@ -2,24 +2,24 @@
 
     python -m bench.train                          # on CPU everything, five rounds: half an hour on one core
     python -m bench.train --only compare           # the claims alone: about 12 minutes
-    python -m bench.train --only fp16              # on a card, part by part into one file; then --only 4bit,
+    python -m bench.train --only fp16              # on a GPU, part by part into one file; then --only 4bit
     python -m bench.train --only length share      # then the picture
 
-Reads   nothing; the figures of earlier commands where --out has some
-Writes  the figures as JSON where --out says (default bench/train.json) after every part, a picture beside it, a table
-        to stderr
-Needs   an otherwise idle machine; matplotlib (in requirements.txt) for the picture, left out without it
+Reads   the figures of earlier commands, where --out has some
+Writes  the figures as JSON to --out (default bench/train.json) after every part, a picture beside it, a table to
+        stderr
+Needs   an otherwise idle machine; matplotlib (in requirements.txt) for the picture, which is left out without it
 
-All trainers have the same random base, rows, seed and order, and are taken in turn, so that what slows the machine down
-slows them all. Tokens are real ones, never padding; memory is the peak above what the process held before training, the
-weights for one; a figure is the median over the rounds. Losses and gradient norms of all trainers must agree, else
-there is nothing to compare. A run that fails is recorded with its reason, the rest is measured, and the exit code is 1.
+All trainers have the same random base, rows, seed and order. They run in turn, so that a slow phase of the machine
+affects all of them. Tokens exclude padding. Memory is the peak above the memory before training, which includes the
+weights. Each figure is the median over the rounds. Losses and gradient norms of all trainers must agree, else nothing
+is compared. Where a run fails, its reason is recorded, the rest is measured, and the exit code is 1.
 
 On CPU each run is a process of its own. On a CUDA device the base has Mistral-7B's shape, in fp16 and in 4-bit; there
-one process does all runs of a part on a base that it loads once, after a first one that is not counted, so that the
-whole bench makes the base once and loads it four times (--keep-base: made once for several commands). The share of the
-card's peak is given: MFU counts what a LoRA pass needs (forward and the gradient of the inputs; no gradient of frozen
-weights), HFU what is done, checkpointing's second forward included. The picture's points are in fp16 there.
+one process does all runs of a part on a base that it loads once, after one run that is not counted. So the whole bench
+makes the base once and loads it four times (--keep-base: made once for several commands). Shares of the GPU's peak are
+given: MFU counts the operations that a LoRA pass needs (forward and the gradient of the inputs; no gradient of frozen
+weights), HFU also counts checkpointing's second forward pass. On a GPU the picture is measured in fp16.
 """
 
 import argparse
@@ -42,26 +42,29 @@ from typing import Any
 
 from bench.figures import add, begin, device_name, failures, resident, utilisation
 from model import hardware, loading
+from model.loading import HeldBase
 from pipeline import stage
 from schema import BadInputError
 from training import loop
 from training.dataset import steps_of
+from training.settings import TrainingSettings
 
 ROOT = Path(__file__).parent.parent
 TRAINERS = ("sekft", "trl", "trainer")
 NAMES = {"sekft": "sekft", "trl": "TRL SFTTrainer", "trainer": "transformers Trainer"}
-SHARE = 0.15  # of the tokens of a session that are the operator's
+SHARE = 0.15  # share of a session's tokens that the operator wrote
 SHARES = (0.05, 0.3, 1.0)
 SPAN = 24  # tokens of one operator turn
-AGREE = 1e-4  # relative, between losses and between gradient norms; in half precision only shown
+AGREE = 1e-4  # relative difference of losses and gradient norms; in half precision it is only shown
 SMALL = {"hidden_size": 576, "intermediate_size": 1536, "num_attention_heads": 9, "num_key_value_heads": 3}
 SMALL |= {"vocab_size": 49152, "tie_word_embeddings": True}  # SmolLM2-135M but for its depth
 MISTRAL = {"max_position_embeddings": 32768, "sliding_window": None}  # 7B Instruct v0.2; the rest are the defaults
-# Of the picture, by base: lengths, tokens of a run over lengths at least, and the sessions of a run over shares.
+# For the picture, by base: lengths, least tokens of a run over lengths, and the sessions of a run over shares.
 SWEEPS: dict[str, tuple[Sequence[int], int, Sequence[int]]] = {
     "small": ((256, 768, 1536), 768, [512]),
     "7b": ((512, 2048, 4096), 8192, [2048] * 4),
 }
+TRAINED_WITH = ("epochs", "batch", "accum", "dtype", "load_4bit", "gradient_checkpointing")  # of a specification
 COMPARED = ("tokens_per_second", "cpu_seconds", "peak_bytes_above_weights")
 PARTS = ("compare", "batch2", "batch1", "fp16", "4bit", "length", "share")
 
@@ -80,7 +83,7 @@ def main(
     out: Path,
     worker: bool,
 ) -> int:
-    """Run the parts that are asked for and write the figures; as `worker`, do the runs that stdin names."""
+    """Run the chosen parts and write the figures; as `worker`, do the runs given on stdin."""
     if worker:
         for found in serve(json.load(sys.stdin)):
             print(json.dumps(found), flush=True)
@@ -113,7 +116,7 @@ def main(
 
 
 def cases(shape: str) -> dict[str, tuple[str, Table]]:
-    """What is compared on a base of this shape, by its name for --only: title and specification."""
+    """The cases on a base of this shape, by their name for --only: title and specification."""
     ragged = random.Random(0)
     if shape == "small":
         lengths = [ragged.randint(120, 400) for _ in range(8)]
@@ -131,7 +134,7 @@ def cases(shape: str) -> dict[str, tuple[str, Table]]:
 
 
 def parts(shape: str, only: Sequence[str]) -> dict[str, dict[str, Table]]:
-    """The parts that are asked for: title, and the specifications of what is measured in it by their labels.
+    """The chosen parts: title, and the specification of each measurement by its label.
 
     Raises BadInputError for a case of another shape.
     """
@@ -156,7 +159,7 @@ def parts(shape: str, only: Sequence[str]) -> dict[str, dict[str, Table]]:
 def random_base(directory: Path, shape: Table | None) -> Path:
     """A base of this shape (None: Mistral-7B's, in fp16) with random weights and the tiny base's tokenizer.
 
-    One that is there already is taken as it is; raises BadInputError where that is another.
+    A base in `directory` is used as it is. Raises BadInputError where it has another shape.
     """
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
@@ -177,7 +180,7 @@ def random_base(directory: Path, shape: Table | None) -> Path:
             model: Any = MistralForCausalLM(config) if shape is None else LlamaForCausalLM(config)
     finally:
         torch.set_default_dtype(before)
-    half = directory.with_name(f"{directory.name}.part")  # what is whole has its name
+    half = directory.with_name(f"{directory.name}.part")  # renamed once it is complete
     shutil.rmtree(half, ignore_errors=True)
     model.save_pretrained(half)
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -193,7 +196,7 @@ def random_base(directory: Path, shape: Table | None) -> Path:
 
 
 def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str, Table]:
-    """A table of each specification by its label, the trainers taken in turn."""
+    """A table for each specification, by label; the trainers run in turn."""
     tables: dict[str, Table] = {}
     order = [trainer for _ in range(rounds) for trainer in TRAINERS]
     jobs = {label: [{**spec, "trainer": trainer} for trainer in order] for label, spec in specs.items()}
@@ -202,28 +205,28 @@ def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str
         runs: dict[str, list[Table]] = {trainer: [] for trainer in TRAINERS}
         for job in jobs[label]:
             runs[job["trainer"]].append(next(results) if results else run([job])[0])
-        tables[label] = compare(runs, exact=spec["dtype"] == "fp32")
+        tables[label] = compare_trainers(runs, exact=spec["dtype"] == "fp32")
         for row, values in tables[label].items():
             print(f"{label:26} {row:18} {values}", file=sys.stderr, flush=True)
     return tables
 
 
 def run(jobs: Sequence[Table]) -> list[Table]:
-    """A result of each job, from one process that does them in turn; {"failed": …} where there is none."""
+    """The result of each job, from one process that does them in turn; {"failed": …} where there is none."""
     command = [sys.executable, "-m", "bench.train", "--worker"]
     environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, input=json.dumps(jobs), capture_output=True, text=True, env=environment, check=False
     )  # fmt: skip
     found: list[Table] = [json.loads(line) for line in done.stdout.splitlines()]
-    reason = (done.stderr.strip().splitlines() or ["no word"])[-1][:200]
+    reason = (done.stderr.strip().splitlines() or ["no message"])[-1][:200]
     return found + [{"failed": reason}] * (len(jobs) - len(found))
 
 
-def compare(runs: dict[str, list[Table]], *, exact: bool) -> Table:
-    """Medians of each trainer, and ours over the others'; {"failed": …} for one that failed.
+def compare_trainers(runs: dict[str, list[Table]], *, exact: bool) -> Table:
+    """Medians of each trainer, and ratios of ours to the others; {"failed": …} for a trainer that failed.
 
-    Nothing is compared where a trainer trained something else, if losses must be `exact`.
+    With `exact`, no ratios are given where losses or gradient norms differ.
     """
     table: Table = {}
     sound = {trainer: found for trainer, found in runs.items() if not any("failed" in one for one in found)}
@@ -253,7 +256,7 @@ def compare(runs: dict[str, list[Table]], *, exact: bool) -> Table:
 
 
 def apart(one: Table, other: Table) -> float:
-    """The largest relative difference of losses and gradient norms; infinite where one has more or is not finite."""
+    """The largest relative difference of losses and gradient norms; infinite where number or finiteness differ."""
     distance = 0.0
     for key in ("losses", "norms"):
         if len(one[key]) != len(other[key]):
@@ -261,13 +264,13 @@ def apart(one: Table, other: Table) -> float:
         for a, b in zip(one[key], other[key], strict=True):
             if math.isfinite(a) and math.isfinite(b):
                 distance = max(distance, abs(a - b) / max(1.0, abs(b)))
-            elif math.isfinite(a) or math.isfinite(b):  # both overflow alike where a gradient scaler starts too high
+            elif math.isfinite(a) or math.isfinite(b):  # both overflow where a gradient scaler starts too high
                 return math.inf
     return distance
 
 
 def picture(figures: Table, path: Path) -> None:
-    """Draw the sweeps that there are into a file; nothing without matplotlib."""
+    """Draw the measured sweeps into a file; does nothing without matplotlib."""
     if not {"by length", "by share"} & set(figures):
         return
     try:
@@ -277,7 +280,7 @@ def picture(figures: Table, path: Path) -> None:
 
 
 def drawn(figures: Table) -> Any:
-    """CPU seconds (on a GPU: seconds) and peak memory against length and label share, as a figure of matplotlib."""
+    """A matplotlib figure: CPU seconds (on a GPU: seconds) and peak memory by length and trained share."""
     from matplotlib.figure import Figure
 
     on_cpu = figures["device"].startswith("CPU")
@@ -300,7 +303,7 @@ def drawn(figures: Table) -> Any:
                     if key in table[trainer]
                 )
                 axis.plot([x for x, _ in points], [y for _, y in points], marker="o", label=NAMES[trainer])
-            axis.set(xlabel="tokens per session" if part == "by length" else "labelled share", ylabel=label, ylim=0)
+            axis.set(xlabel="tokens per session" if part == "by length" else "trained share", ylabel=label, ylim=0)
     axes[0][0].legend()
     figure.suptitle(f"Training, {figures['device']}; {figures['base']}")
     return figure
@@ -310,32 +313,32 @@ def drawn(figures: Table) -> Any:
 
 
 def serve(jobs: Sequence[Table]) -> Iterator[Table]:
-    """The result of each job in turn; where there are several, on a base that is loaded once, all jobs having the same.
+    """The result of each job in turn. Several jobs must have the same base, which is loaded once.
 
-    Then the first job's first row is trained once before, and not counted: a device's first run pays for its start.
+    Several jobs are preceded by a run on the first row that is not counted, because a device's first run is slower.
     """
     import torch
 
-    several = len(jobs) > 1
-    with redirect_stdout(sys.stderr):  # trainers print there
+    several, held = len(jobs) > 1, None
+    with redirect_stdout(sys.stderr):  # stdout is for results, and trainers print to it
         if several:
-            loading.hold(jobs[0]["base"], dtype=jobs[0]["dtype"], load_4bit=jobs[0]["load_4bit"])
+            held = HeldBase(jobs[0]["base"], dtype=jobs[0]["dtype"], load_4bit=jobs[0]["load_4bit"])
     for number, job in enumerate([{**jobs[0], "lengths": jobs[0]["lengths"][:1]}, *jobs] if several else jobs):
         with redirect_stdout(sys.stderr):
             try:
-                found = work(job)
+                found = work(job, held)
             except (torch.OutOfMemoryError, BadInputError) as error:
                 found = {"failed": str(error).strip().splitlines()[0][:200]}
-            loading.release()
+            if held is not None:
+                held.release()
             gc.collect()
             torch.cuda.empty_cache()
         if number or not several:
             yield found
-    loading._held = None
 
 
 def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:
-    """Rows of random ids with operator turns spread evenly, so many that `share` of the tokens are labelled."""
+    """Rows of random ids with evenly spread operator turns, in which `share` of the tokens carry loss."""
     draw = random.Random(seed)
     rows = []
     for length in lengths:
@@ -346,37 +349,29 @@ def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0
     return rows
 
 
-def work(spec: Table) -> Table:
-    """Train once and say what it took."""
+def work(spec: Table, held: HeldBase | None = None) -> Table:
+    """Train once; returns the costs, losses and gradient norms."""
     import torch
     from transformers import set_seed
 
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    flags = {
-        "lora_r": 16,
-        "lora_alpha": 32,
-        "lora_targets": "all-linear",
-        "lr": 2e-4,
-        "seed": 0,
-        "overfit": None,
-        **spec,
-    }
-    model, tokenizer = loading.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"])
+    settings = TrainingSettings(lr=2e-4, **{name: spec[name] for name in TRAINED_WITH})
+    model, tokenizer = loading.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"], held=held)
     loop.unpack_4bit(model)
     shape = hardware.shape_of(spec["base"])
     rows = rows_of(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
-    set_seed(0)  # after the load, which draws numbers only where it happens
+    set_seed(0)  # after the load, which uses random numbers and does not happen on a held base
     with tempfile.TemporaryDirectory() as directory:
-        model = loop.add_lora(model, flags)
-        trainer = trainer_of(spec["trainer"], model, tokenizer, rows, Path(directory), flags)
-        trainer.args.train_sampling_strategy = "sequential"  # the trainers draw random numbers at different times
-        held = Memory(model)
+        model = loop.add_lora(model, settings)
+        trainer = trainer_of(spec["trainer"], model, tokenizer, rows, Path(directory), settings)
+        trainer.args.train_sampling_strategy = "sequential"  # the trainers use random numbers at different times
+        memory = Memory(model)
         began, cpu = time.perf_counter(), time.process_time()
         trainer.train()
-        if held.cuda:
+        if memory.cuda:
             torch.cuda.synchronize()
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        peak = held.peak_above()
+        peak = memory.peak_above()
     labels = [sum(label != -100 for label in row["labels"]) for row in rows]
     tokens = sum(spec["lengths"]) * spec["epochs"]
     needed, done = (
@@ -392,7 +387,7 @@ def work(spec: Table) -> Table:
         "seconds_per_1000_tokens": round(seconds / tokens * 1000, 4),
         "cpu_seconds_per_1000_tokens": round(cpu / tokens * 1000, 4),
         "cpu_seconds": round(cpu, 2),
-        "held_bytes": held.before,
+        "held_bytes": memory.before,
         "peak_bytes_above_weights": peak,
         "flops_per_second": float(f"{done / seconds:.3g}"),
         **utilisation(needed, done, seconds, device_name()),
@@ -401,34 +396,36 @@ def work(spec: Table) -> Table:
     }
 
 
-def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[int]]], out: Path, flags: Table) -> Any:
+def trainer_of(
+    kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[int]]], out: Path, settings: TrainingSettings
+) -> Any:
     """One of the three trainers, with the same arguments."""
     from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
     if kind == "sekft":
         progress = stage.Progress(None, "train")
-        trainer, _ = loop.make_trainer(model, rows, out, flags, data_hash="", progress=progress, compact=True)
+        trainer, _ = loop.make_trainer(model, rows, out, settings, data_hash="", progress=progress, compact=True)
         trainer.args.save_strategy = "no"
         return trainer
-    total = steps_of(len(rows), flags["batch"], flags["accum"], flags["epochs"])
-    arguments = loop.training_arguments(flags, total, out, on_cpu=model.device.type == "cpu")
+    total = steps_of(len(rows), settings.batch, settings.accum, settings.epochs)
+    arguments = loop.training_arguments(settings, total, out, on_cpu=model.device.type == "cpu")
     arguments |= {"save_strategy": "no", "report_to": []}
     if arguments["gradient_checkpointing"]:
         model.enable_input_require_grads()
     if kind == "trainer":
-        settings = TrainingArguments(**arguments)
-        settings._n_gpu = min(settings.n_gpu, 1)
+        plain = TrainingArguments(**arguments)
+        plain._n_gpu = min(plain.n_gpu, 1)
         collate = DataCollatorForSeq2Seq(tokenizer)
-        return Trainer(model=model, args=settings, train_dataset=rows, data_collator=collate)
+        return Trainer(model=model, args=plain, train_dataset=rows, data_collator=collate)
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
-    settings = SFTConfig(**arguments, max_length=None)
-    settings._n_gpu = min(settings.n_gpu, 1)
+    config = SFTConfig(**arguments, max_length=None)
+    config._n_gpu = min(config.n_gpu, 1)
     # Beside a 4-bit base TRL rounds the adapter to bf16, which the gradient scaler of fp16 cannot unscale.
     exact = [(parameter, parameter.data) for parameter in model.parameters() if parameter.requires_grad]
     trainer = SFTTrainer(
-        model=model, args=settings, train_dataset=Dataset.from_list(rows), processing_class=tokenizer
+        model=model, args=config, train_dataset=Dataset.from_list(rows), processing_class=tokenizer
     )  # fmt: skip
     for parameter, data in exact:
         parameter.data = data
@@ -436,21 +433,21 @@ def trainer_of(kind: str, model: Any, tokenizer: Any, rows: list[dict[str, list[
 
 
 class Memory:
-    """Peak memory above what was held when this was made: the allocator's on CUDA, else the process's resident set."""
+    """Peak memory above that at creation: by the allocator on CUDA, else the resident set of the process."""
 
     def __init__(self, model: Any) -> None:
         import torch
 
         gc.collect()
-        gc.freeze()  # train() begins with a full collection, which would walk through all that is imported
+        gc.freeze()  # train() begins with a full collection, which would visit every imported object
         self.cuda = model.device.type == "cuda"
         if self.cuda:
             torch.cuda.reset_peak_memory_stats()
             self.before = torch.cuda.memory_allocated()
             return
         for parameter in model.parameters():
-            parameter.detach().sum()  # the file is mapped: a weight is in memory only once it has been read
-        Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+            parameter.detach().sum()  # the file is mapped: a weight takes memory only after it was read
+        Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
         self.before = resident("VmRSS")
 
     def peak_above(self) -> int:
@@ -468,23 +465,25 @@ def parser() -> argparse.ArgumentParser:
         "--only",
         nargs="+",
         choices=PARTS,
-        help="these parts: compare (all its cases), one case of it (batch2 and batch1 on CPU, fp16 and 4bit on CUDA), "
+        help="parts to run: compare (all its cases), one case (batch2 and batch1 on CPU, fp16 and 4bit on CUDA), "
         "length and share (the picture); default compare length share",
     )
-    parser.add_argument("--shape", choices=sorted(SWEEPS), help="of the base (default 7b on CUDA, else small)")
-    parser.add_argument("--rounds", type=int, default=5, help="of the comparison (default %(default)s)")
-    parser.add_argument("--sweep-rounds", type=int, default=5, help="of the picture's points (default %(default)s)")
-    parser.add_argument("--layers", type=int, default=12, help="of the small base (default %(default)s)")
+    parser.add_argument("--shape", choices=sorted(SWEEPS), help="shape of the base (default 7b on CUDA, else small)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison (default %(default)s)")
+    parser.add_argument("--sweep-rounds", type=int, default=5, help="rounds of each point in the picture (default 5)")
+    parser.add_argument("--layers", type=int, default=12, help="layers of the small base (default %(default)s)")
     parser.add_argument(
         "--one-process",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="do a part's runs in one process, not each in its own (default for the shape 7b)",
+        help="do all runs of a part in one process (default for the shape 7b, else one process each)",
     )
     parser.add_argument(
-        "--keep-base", type=Path, default=None, help="where the random base is left for the next command (default no)"
+        "--keep-base", type=Path, default=None, help="keep the random base here for the next command (default no)"
     )
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "train.json", help="(default %(default)s)")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "train.json", help="file of figures (default %(default)s)"
+    )
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     return parser
 

@@ -1,16 +1,14 @@
-"""Decode for many episodes at once: a KV cache per episode, one forward pass over what they all have not read yet.
+"""Decode many episodes at once: one KV cache per episode, one forward pass for the new ids of all of them.
 
-    decoder = Decoder(model)                          # one per model, shared by every operator that drives it
-    turn = decoder.play(Turn(context, ended=is_over, max_new_tokens=64, limit=4096))
+    from model.decoder import Context, Decoder, Turn
 
-Reads   nothing
-Writes  nothing
-Needs   torch, transformers
+    decoder = Decoder(model)  # one per model, shared by every operator that uses it
+    turn = decoder.decode(Turn(Context(), ended=is_over, max_new_tokens=64, limit=4096))
 
-The new ids of all turns under way lie side by side in one row without padding, whether an episode has one new id or a
-whole output; attention alone goes episode by episode, over that episode's own keys and values. So a turn that begins
-joins the next step, and no cache is ever copied to make a batch. A context is only ever appended to: its cache stays
-from turn to turn and is dropped when the model's weights are not those it was computed with.
+The new ids of all turns in progress are packed into one row without padding, whether an episode has one new id or a
+whole output. Only attention runs per episode, over that episode's own keys and values. So a new turn joins at the next
+step, and no cache is copied to make a batch. A context only grows. Its cache stays from turn to turn, and is dropped
+when the model's weights have changed since it was computed.
 """
 
 import sys
@@ -23,20 +21,20 @@ from types import TracebackType
 from typing import Any, Literal
 
 PACKED = "sekft_packed"  # the name of `attend` among transformers' attention functions
-IDLE_SECONDS = 2.0  # without a turn for so long, the decoding thread ends; the next turn starts another
-SPARE_TOKENS = 256  # room for new keys and values, at least
-SAMPLED = 64  # entries of a parameter by which a write to it is told
-SMALL_PARAMETERS = 8_000_000  # a model on the CPU that one core decodes as fast as several, beside sandboxes
-LEVEL = 1e-4  # two greedy transcripts may part where the two best logits are no further apart
+IDLE_SECONDS = 2.0  # the decoding thread ends after so long without a turn; the next turn starts a new one
+SPARE_TOKENS = 256  # a cache that grows gets room for at least so many more
+SAMPLED = 64  # entries of each parameter that are compared to notice a write
+SMALL_PARAMETERS = 8_000_000  # below this, one CPU core decodes as fast as several; sandboxes use the others
+TIE = 1e-4  # two greedy transcripts may part where the two best logits differ by no more
 
 
 class Context:
-    """What one episode has read and written so far, and the keys and values of the first `cached` of its ids."""
+    """The ids that one episode has read and written so far, with keys and values for the first `cached` of them."""
 
     def __init__(self) -> None:
         self.ids: list[int] = []
         self.cached = 0
-        self.weights: Hashable = None  # weights_state() of what computed the cache
+        self.weights: Hashable = None  # weights_state() of the model that computed the cache
         self._layers: dict[int, tuple[Any, Any]] = {}  # keys and values, each (1, H, capacity, D)
 
     def forget(self) -> None:
@@ -45,7 +43,7 @@ class Context:
         self._layers.clear()
 
     def extend(self, layer: int, *new: Any) -> tuple[Any, ...]:
-        """Put keys and values (1, H, T, D) behind the first `cached` ones; returns all up to the last new one."""
+        """Store keys and values (1, H, T, D) after the first `cached` ones; returns all up to the last new one."""
         end = self.cached + new[0].shape[2]
         held = self._layers.get(layer)
         if held is None or held[0].shape[2] < end:
@@ -65,10 +63,10 @@ End = Literal["ended", "length", "full", "cancelled"]
 
 @dataclass
 class Turn:
-    """One operator turn: how to sample it, and what has been sampled. `context.ids` grows as it goes.
+    """One operator turn: how to sample it, and the ids sampled so far. Sampling appends to `context.ids`.
 
-    It ends where `ended` says so of the sampled ids, after `max_new_tokens`, at `limit` ids of context, or when
-    `cancelled` is set. Temperature 0 is greedy; above, `generator` (on the CPU) decides alone, whoever else is decoded.
+    A turn ends when `ended(token_ids)` is true, after `max_new_tokens`, at `limit` ids of context, or when `cancelled`
+    is set. Temperature 0 is greedy. Above 0 the sampled ids depend on `generator` (on the CPU) and not on other turns.
     """
 
     context: Context
@@ -84,7 +82,7 @@ class Turn:
     error: BaseException | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
-    def take(self, token: int, log_prob: float) -> None:
+    def add(self, token: int, log_prob: float) -> None:
         """Append one sampled id."""
         self.context.ids.append(token)
         self.token_ids.append(token)
@@ -93,7 +91,7 @@ class Turn:
             self.end = "ended"
 
     def check(self) -> bool:
-        """True while another id is to be sampled; otherwise `end` says why not."""
+        """True while another id is to be sampled; otherwise `end` holds the reason."""
         if self.end is None:
             if self.cancelled.is_set():
                 self.end = "cancelled"
@@ -105,10 +103,10 @@ class Turn:
 
 
 class Decoder:
-    """One model and the thread that decodes with it; every turn under way gets one id per step.
+    """One model and the thread that decodes with it. Each step samples one id for every turn in progress.
 
-    `use_cache=False` computes every context anew for every id, in plain forward passes of the model: slow, and what the
-    cached and packed way is compared with. Models whose attention cannot be taken over go that way too.
+    `use_cache=False` reads every context from its start for every id, in plain forward passes: slow, and the reference
+    for the cached and packed way. Models whose attention cannot be replaced are decoded that way too.
     """
 
     def __init__(self, model: Any, *, use_cache: bool = True) -> None:
@@ -120,22 +118,22 @@ class Decoder:
             print(f"{type(model).__name__}: decodes without a cache, its layers are not all attention", file=sys.stderr)
         self.steps = 0
         self.sampled_tokens = 0
-        self._begun: list[Turn] = []
+        self._new: list[Turn] = []
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._threads: int = torch.get_num_threads()  # of whoever makes this: another decoder's may be set to one
+        self._threads: int = torch.get_num_threads()  # as set by the caller; a decoder of a small model sets one
 
-    def play(self, turn: Turn) -> Turn:
-        """Sample `turn` to its end, together with the turns of other threads. Raises what the model raised."""
+    def decode(self, turn: Turn) -> Turn:
+        """Sample `turn` to its end, together with the turns of other threads. Raises any error of the model."""
         weights = weights_state(self.model)
         if turn.context.weights != weights:
             turn.context.forget()
             turn.context.weights = weights
         with self._wake:
-            self._begun.append(turn)
+            self._new.append(turn)
             if self._thread is None:
-                # One thread for every forward pass: torch keeps a pool of workers for each thread that computes.
-                self._thread = threading.Thread(target=self._decode, daemon=True, name="decoder")
+                # One thread for all forward passes: torch keeps a pool of workers for each thread that computes.
+                self._thread = threading.Thread(target=self._run, daemon=True, name="decoder")
                 self._thread.start()
             self._wake.notify()
         turn.over.wait()
@@ -143,36 +141,36 @@ class Decoder:
             raise turn.error
         return turn
 
-    def _decode(self) -> None:
-        """Step until there is nothing left to do, a small model on one core: the sandboxes need the others."""
+    def _run(self) -> None:
+        """Step until no turn is left; a small model uses one core, because sandboxes need the others."""
         import torch
 
         small = self.model.device.type == "cpu" and self.model.num_parameters() < SMALL_PARAMETERS
-        torch.set_num_threads(1 if small else self._threads)  # beside a small model's, one begins with that one's
+        torch.set_num_threads(1 if small else self._threads)  # a small model's thread leaves 1 to threads it starts
         try:
-            self._run()
+            self._step_while_there_are_turns()
         finally:
-            torch.set_num_threads(self._threads)  # for threads to come: they begin with what was set last
+            torch.set_num_threads(self._threads)  # new threads start with the number that was set last
 
-    def _run(self) -> None:
-        """Step while there are turns; end after a while without one."""
-        playing: list[Turn] = []
+    def _step_while_there_are_turns(self) -> None:
+        """Step while there are turns; return after IDLE_SECONDS without one."""
+        turns: list[Turn] = []
         while True:
             with self._wake:
-                if not playing and not self._wake.wait_for(lambda: self._begun, IDLE_SECONDS):
+                if not turns and not self._wake.wait_for(lambda: self._new, IDLE_SECONDS):
                     self._thread = None
                     return
-                playing += self._begun
-                self._begun.clear()
-            with _Deliver(playing):
-                self.step([turn for turn in playing if turn.check()])
-            for turn in playing:
+                turns += self._new
+                self._new.clear()
+            with _ErrorsToTurns(turns):
+                self.step([turn for turn in turns if turn.check()])
+            for turn in turns:
                 if turn.error is not None or not turn.check():
                     turn.over.set()
-            playing = [turn for turn in playing if not turn.over.is_set()]
+            turns = [turn for turn in turns if not turn.over.is_set()]
 
     def step(self, turns: Sequence[Turn]) -> None:
-        """One id for each of `turns`."""
+        """Sample one id for each of `turns`."""
         import torch
 
         if not turns:
@@ -187,12 +185,12 @@ class Decoder:
                     picked[row] = torch.multinomial(log_probs[row].exp().cpu(), 1, generator=turn.generator)[0]
             chosen = log_probs.gather(1, picked[:, None])[:, 0].tolist()
         for turn, token, log_prob in zip(turns, picked.tolist(), chosen, strict=True):
-            turn.take(token, log_prob)
+            turn.add(token, log_prob)
         self.steps += 1
         self.sampled_tokens += len(turns)
 
     def logits(self, contexts: Sequence[Context]) -> Any:
-        """The logits after each context, (B, V); afterwards each is cached whole. Called in inference mode."""
+        """The logits after each context, (B, V). Caches all ids of each context. Call it in inference mode."""
         import torch
 
         if not self.use_cache:
@@ -214,8 +212,8 @@ class Decoder:
         return logits
 
 
-class _Deliver:
-    """Whatever a step raises goes to those who wait for its turns, never to a dead thread's stderr."""
+class _ErrorsToTurns:
+    """Give any error of a step to the turns in it, so that it is raised in the threads that wait for them."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = list(turns)
@@ -231,10 +229,10 @@ class _Deliver:
 
 @contextmanager
 def packed(model: Any) -> Iterator[None]:
-    """Inside, `model` attends by `attend`."""
+    """Inside the block, `model` uses `attend` as its attention function."""
     from transformers import AttentionInterface
 
-    AttentionInterface.register(PACKED, attend)  # it has no mask function: transformers then makes no mask
+    AttentionInterface.register(PACKED, attend)  # without a mask function transformers makes no mask
     before = model.config._attn_implementation
     model.config._attn_implementation = PACKED
     try:
@@ -244,9 +242,9 @@ def packed(model: Any) -> Iterator[None]:
 
 
 def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> tuple[Any, None]:
-    """Attention of one layer over several contexts whose new ids lie side by side, (1, H, T, D).
+    """Attention of one layer over several contexts whose new ids are packed into one row, (1, H, T, D).
 
-    `packed` has a context, how many of the ids are its own, and the masks that earlier layers made, by window.
+    `packed` holds for each context: the context, its number of new ids, and the masks of earlier layers by window.
     """
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -263,7 +261,7 @@ def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *
         mask = masks[window]
         if count > 1 and mask is None:
             outputs.append(sdpa_attention_forward(module, query[:, :, span], keys, values, None, **options)[0])
-        else:  # the heads of a group as that many queries: its keys are read once
+        else:  # the heads of a group become queries of one head, so that its keys are read once
             grouped = query[:, :, span].reshape(1, groups, share * count, width)
             found = torch.nn.functional.scaled_dot_product_attention(
                 grouped, keys, values, attn_mask=mask, scale=options.get("scaling")
@@ -274,9 +272,9 @@ def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *
 
 
 def visible(new: int, total: int, window: int | None, like: Any) -> Any:
-    """What the last `new` of `total` ids may not see, to be added to their scores, (new, total) as `like` is.
+    """The mask to add to the scores of the last `new` of `total` ids, (new, total), in the dtype of `like`.
 
-    None where no mask is needed: all is seen, or it is plainly causal.
+    None where no mask is needed: every id sees all of them, or attention is plainly causal.
     """
     import torch
 
@@ -289,17 +287,17 @@ def visible(new: int, total: int, window: int | None, like: Any) -> Any:
 
 
 def packable(model: Any) -> bool:
-    """Whether every layer of the model is attention that `attend` can stand in for."""
+    """True where every layer of the model is attention that `attend` can replace."""
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     kinds = getattr(inner.config, "layer_types", None) or []
     return bool(inner._supports_attention_backend) and set(kinds) <= {"full_attention", "sliding_attention"}
 
 
 def weights_state(model: Any) -> Hashable:
-    """Equal as long as the model computes the same: parameters neither replaced nor written to, adapters not switched.
+    """A value that changes when parameters are replaced or written, or when adapters are switched.
 
-    Not every write raises torch's own counter (fused optimizers, `tensor.data` and peft's merging do not), so up to
-    SAMPLED evenly spaced entries of each parameter count too. A write that spares all of those goes unseen.
+    Some writes do not raise torch's version counter (fused optimizers, `tensor.data`, peft's merging). So up to
+    SAMPLED evenly spaced entries of each parameter are part of the value. A write that changes none of them is missed.
     """
     import torch
 
@@ -330,10 +328,10 @@ def next_logits(model: Any, ids: Sequence[int]) -> Any:
 def first_difference(
     model: Any, one: tuple[Sequence[int], Sequence[int]], other: Sequence[int]
 ) -> tuple[int, float] | None:
-    """Where two greedy transcripts part, and the gap between the model's two best logits there; None where they do not.
+    """The first position where two greedy transcripts differ, and the gap of the two best logits there; None if equal.
 
-    `one` is a transcript's ids and its assistant mask, `other` the other's ids. Where they part in what the environment
-    said, or one stops short, no tie explains it and the gap is infinite.
+    `one` is a transcript's ids and its assistant mask, `other` the ids of the other transcript. Where they differ in
+    environment text, or one is a prefix of the other, no tie explains it and the gap is infinite.
     """
     ids, mask = one
     if list(ids) == list(other):
@@ -345,13 +343,13 @@ def first_difference(
     return place, best - second
 
 
-def compare(
+def compare_transcripts(
     model: Any, pairs: Sequence[tuple[tuple[Sequence[int], Sequence[int]], Sequence[int]]]
 ) -> dict[str, int | float]:
-    """How many pairs of greedy transcripts (see `first_difference`) are the same, part at level logits, or differ.
+    """Count pairs of greedy transcripts (see `first_difference`) that are equal, part at a tie, or differ.
 
-    Those that part in what a shell said (commands that race print in another order) say nothing of the operator and
-    are counted apart, where there are any; so is the widest gap at which an operator parted.
+    Pairs that part in a shell's output (racing commands print in varying order) are counted separately, where there
+    are any: they show nothing about the operator. `widest_gap` is the largest gap at which an operator parted.
     """
     counts: dict[str, int | float] = {"same": 0, "parted_level": 0, "differ": 0}
     for (ids, mask), other in pairs:
@@ -361,6 +359,6 @@ def compare(
         elif apart[0] < min(len(ids), len(other)) and not mask[apart[0]]:
             counts["parted_in_output"] = counts.get("parted_in_output", 0) + 1
         else:
-            counts["parted_level" if apart[1] <= LEVEL else "differ"] += 1
+            counts["parted_level" if apart[1] <= TIE else "differ"] += 1
             counts["widest_gap"] = max(counts.get("widest_gap", 0.0), apart[1])
     return counts

@@ -1,14 +1,13 @@
-"""Say before any weight is read whether card, dtype and base go together, and what a run will cost.
+"""Hardware check: whether GPU, dtype and base fit together, and what a training run will cost.
 
-    from model.hardware import Card, card_here, check_card, costs, shape_of
+    from model.hardware import check_gpu, gpu_here, shape_of
 
-Reads   <base>/config.json (shape_of, usual_rate)
-Writes  nothing
-Needs   torch and transformers for what ends in _here, shape_of() and usual_rate(); the rules themselves need nothing
+    check_gpu(gpu_here(), "fp16")  # raises BadInputError before any weight is read
 
-The rules are functions of plain facts (capability, architectures, bytes, flags), so that what holds for a V100 is
-tested where there is none. Costs are estimates: saved activations are counted per layer (within a third of what
-autograd keeps on a Llama, a test measures it), hours assume a third of a card's peak.
+The rules are functions of plain facts (capability, architectures, bytes, flags), so that the rules for a V100 are
+tested on machines without one. Only functions whose name ends in _here, shape_of() and usual_rate() need torch or
+transformers. Costs are estimates. Saved activations are counted per layer (a test measures that this is within a third
+of what autograd keeps on a Llama); hours assume a third of a GPU's peak.
 """
 
 import os
@@ -20,19 +19,19 @@ from typing import Any
 
 from schema import BadInputError
 
-OLD_BUILD = "2.13.0+cu126"  # the last line of builds with kernels for sm_50 to sm_70 (pytorch RELEASE.md)
+OLD_BUILD = "2.13.0+cu126"  # the last build with kernels for sm_50 to sm_70 (pytorch RELEASE.md)
 AMPERE, TURING, VOLTA = (8, 0), (7, 5), (7, 0)
 # Dense fp16 or bf16 tensor FLOP/s of the data sheets, by a part of the device's name.
 PEAK_FLOPS = {"V100": 125e12, "T4": 65e12, "A100": 312e12, "H100": 989e12, "H200": 989e12}
 UTILISATION = 0.33  # of the peak: LLaMA-Factory's 7B LoRA on an A100 under the 6N rule
-NF4_BYTES = 0.53  # per weight, with double quantisation's share of the scales
+NF4_BYTES = 0.53  # per weight, scales under double quantisation included
 ADAPTER_BYTES = 16  # per trainable parameter: weight, gradient and two Adam moments in fp32
-LOGIT_BYTES = 12  # per labelled position and vocabulary entry: fp32 logits, their softmax, their gradient
+LOGIT_BYTES = 12  # per trained position and vocabulary entry: fp32 logits, their softmax, their gradient
 
 
 @dataclass(frozen=True)
-class Card:
-    """A CUDA device, and what the installed torch was built for."""
+class GPU:
+    """A CUDA device, and the architectures that the installed torch was built for."""
 
     name: str
     capability: tuple[int, int]
@@ -42,17 +41,17 @@ class Card:
 
     @property
     def sm(self) -> str:
-        """The architecture's name, sm_70 say."""
+        """The architecture's name, for example sm_70."""
         return "sm_{}{}".format(*self.capability)
 
 
-def card_here() -> Card:
-    """The current CUDA device. What torch warns of an old one, in several lines, is left to check_card."""
+def gpu_here() -> GPU:
+    """The current CUDA device. Hides torch's own warning about an old device; check_gpu gives it in one line."""
     import torch
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"torch\.cuda")
-        return Card(
+        return GPU(
             name=torch.cuda.get_device_name(),
             capability=torch.cuda.get_device_capability(),
             built_for=tuple(torch.cuda.get_arch_list()),
@@ -62,7 +61,7 @@ def card_here() -> Card:
 
 
 def driver_here() -> bool:
-    """True where an NVIDIA driver is loaded and not hidden, whether torch can use it or not; looks at files alone."""
+    """True where an NVIDIA driver is loaded and not hidden, even if torch cannot use it; looks at files only."""
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     return not hidden and any(
         Path(path).exists() for path in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")
@@ -70,7 +69,7 @@ def driver_here() -> bool:
 
 
 def no_gpu(driver: bool, seen: bool, torch_version: str) -> str | None:
-    """The line for a machine with a driver on which torch sees no device, and would train on CPU without a word."""
+    """The warning for a machine with a driver on which torch sees no device, and None elsewhere."""
     if seen or not driver:
         return None
     return (
@@ -80,7 +79,7 @@ def no_gpu(driver: bool, seen: bool, torch_version: str) -> str | None:
 
 
 def no_gpu_here() -> str | None:
-    """`no_gpu` of this machine; does not import torch where there is no driver."""
+    """`no_gpu` for this machine; does not import torch where there is no driver."""
     if not driver_here():
         return None
     import torch
@@ -88,62 +87,63 @@ def no_gpu_here() -> str | None:
     return no_gpu(driver=True, seen=torch.cuda.is_available(), torch_version=torch.__version__)
 
 
-def no_kernels(card: Card) -> str | None:
-    """The line for a torch that was built without this card's architecture.
+def no_kernels(gpu: GPU) -> str | None:
+    """The error for a torch that was built without kernels for this GPU, or None.
 
-    Code for sm_XY runs on every sm_XZ with Z >= Y; compute_XY is compiled for anything newer when it is first used.
+    Code for sm_XY runs on every sm_XZ with Z >= Y; compute_XY is compiled for newer devices at its first use.
     """
-    for built in card.built_for:
+    for built in gpu.built_for:
         kind, _, digits = built.partition("_")
         digits = digits.rstrip("abcdefghijklmnopqrstuvwxyz")  # sm_90a
         major, minor = int(digits[:-1]), int(digits[-1])
-        if kind == "compute" and (major, minor) <= card.capability:
+        if kind == "compute" and (major, minor) <= gpu.capability:
             return None
-        if kind == "sm" and major == card.capability[0] and minor <= card.capability[1]:
+        if kind == "sm" and major == gpu.capability[0] and minor <= gpu.capability[1]:
             return None
-    old = (5, 0) <= card.capability <= VOLTA
+    old = (5, 0) <= gpu.capability <= VOLTA
     remedy = f"torch {OLD_BUILD} (pip with the cu126 index that pytorch.org names)" if old else "a build that has them"
     return (
-        f"{card.name} is {card.sm}, torch {card.torch_version} has kernels for {' '.join(card.built_for)} only; "
+        f"{gpu.name} is {gpu.sm}, torch {gpu.torch_version} has kernels for {' '.join(gpu.built_for)} only; "
         f"install {remedy}"
     )
 
 
-def wrong_dtype(card: Card, dtype: str) -> str | None:
-    """The line for bf16 on a card that only emulates it."""
-    if dtype != "bf16" or card.capability >= AMPERE:
+def wrong_dtype(gpu: GPU, dtype: str) -> str | None:
+    """The error for bf16 on a GPU that only emulates it, or None."""
+    if dtype != "bf16" or gpu.capability >= AMPERE:
         return None
-    return f"--dtype bf16: {card.name} ({card.sm}) has no bf16, torch emulates it in fp32; pass --dtype fp16"
+    return f"--dtype bf16: {gpu.name} ({gpu.sm}) has no bf16, torch emulates it in fp32; pass --dtype fp16"
 
 
-def wrong_quantization(card: Card, quantization: dict[str, Any] | None) -> str | None:
-    """The line for a base that comes quantised to 8 bits, which has no kernel before sm_75."""
-    if not (quantization or {}).get("load_in_8bit") or card.capability >= TURING:
+def wrong_quantization(gpu: GPU, quantization: dict[str, Any] | None) -> str | None:
+    """The error for a base quantised to 8 bits on a GPU below sm_75, which has no kernel for it, or None."""
+    if not (quantization or {}).get("load_in_8bit") or gpu.capability >= TURING:
         return None
     return (
-        f"quantization_config.load_in_8bit: LLM.int8() needs sm_75, {card.name} is {card.sm}; "
+        f"quantization_config.load_in_8bit: LLM.int8() needs sm_75, {gpu.name} is {gpu.sm}; "
         "take the base in fp16 and pass --load-4bit"
     )
 
 
-def check_card(card: Card, dtype: str, quantization: dict[str, Any] | None = None) -> None:
-    """Raise BadInputError with the first thing that cannot work on this card."""
-    for line in (no_kernels(card), wrong_dtype(card, dtype), wrong_quantization(card, quantization)):
+def check_gpu(gpu: GPU, dtype: str, quantization: dict[str, Any] | None = None) -> None:
+    """Raise BadInputError with the first reason why this cannot run on `gpu`."""
+    for line in (no_kernels(gpu), wrong_dtype(gpu, dtype), wrong_quantization(gpu, quantization)):
         if line:
             raise BadInputError(line)
 
 
-def repeats_keys(capability: tuple[int, int]) -> bool:
-    """True where grouped-query attention must repeat the keys.
+def needs_repeated_keys(capability: tuple[int, int]) -> bool:
+    """True where grouped-query attention should repeat the keys.
 
-    transformers 5.18 asks SDPA for grouped-query attention, which below sm_80 only the slow MATH kernel has; repeating
-    keeps the memory-efficient one (huggingface/transformers#48633). Elsewhere repeating would be the slower way.
+    transformers 5.18 asks SDPA for grouped-query attention. Below sm_80 only the slow MATH kernel supports that;
+    with repeated keys the memory-efficient kernel runs (huggingface/transformers#48633). From sm_80 on repeating
+    would be slower.
     """
     return capability < AMPERE
 
 
-def repeat_keys() -> None:
-    """Switch transformers to repeating the keys, for this process."""
+def repeat_keys_in_sdpa() -> None:
+    """Make transformers repeat the keys for SDPA in this process."""
     import transformers.integrations.sdpa_attention as attention
 
     attention.use_gqa_in_sdpa = lambda *_, **__: False
@@ -151,11 +151,11 @@ def repeat_keys() -> None:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a base's costs come from. `linears` are the (in, out) of every linear layer but the head, by last name."""
+    """The sizes of a base. `linears` holds (in, out) of every linear layer but the head, by its last name."""
 
     hidden: int
     layers: int
-    attention: int  # width of all heads together
+    attention: int  # width of all query heads together
     keys: int  # width of all key heads together
     intermediate: int
     vocabulary: int
@@ -164,7 +164,7 @@ class Shape:
 
     @property
     def linear_parameters(self) -> int:
-        """Weights of the linear layers, head left out."""
+        """Weights of the linear layers without the head."""
         return sum(wide * high for shapes in self.linears.values() for wide, high in shapes)
 
     def trainable(self, rank: int, targets: str) -> int:
@@ -178,7 +178,7 @@ class Shape:
 
 
 def shape_of(base: str) -> Shape:
-    """The shape that a base's config gives, weights unread. Raises BadInputError where there is none to be had."""
+    """The shape by the base's config; reads no weights. Raises BadInputError where the config cannot be used."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -210,9 +210,9 @@ def shape_of(base: str) -> Shape:
 def usual_rate(base: str) -> float:
     """The usual peak learning rate of LoRA on a base, to two digits: 2e-4 * 4096 / width.
 
-    2e-4 is the recipe's for Mistral-7B, which is 4096 wide; a base without a config counts as that. Under Adam the rate
-    of hidden weights goes with the inverse of the width (Yang et al. 2022, Tensor Programs V). At a width of 256 it was
-    measured (dev/LOG.md); in between it was not.
+    2e-4 is the recipe's rate for Mistral-7B, which is 4096 wide; a base without a config counts as 4096 wide. Under
+    Adam the rate of hidden weights is proportional to 1 / width (Yang et al. 2022, Tensor Programs V). The rule was
+    measured at a width of 256 (dev/LOG.md), not between 256 and 4096.
     """
     from transformers import AutoConfig
 
@@ -223,98 +223,96 @@ def usual_rate(base: str) -> float:
     return float(f"{2e-4 * 4096 / width:.2g}")
 
 
-def flops(shape: Shape, lengths: Sequence[int], labels: Sequence[int], trainable: int, *, checkpointing: bool) -> float:
-    """Floating-point operations of one pass over rows of these lengths with so many labelled positions each.
+def flops(
+    shape: Shape, lengths: Sequence[int], trained: Sequence[int], trainable: int, *, checkpointing: bool
+) -> float:
+    """Floating-point operations of one pass over rows with these lengths and numbers of trained positions.
 
-    A frozen layer costs its forward, the gradient of its input and, with checkpointing, its forward again; no gradient
-    of its weights. Causal attention counts half the square; its backward counts twice its forward.
+    A frozen layer costs its forward pass, the gradient of its input and, with checkpointing, its forward pass again;
+    its weights get no gradient. Causal attention counts half the square; its backward counts twice its forward.
     """
     again = int(checkpointing)
     tokens = sum(lengths)
     body = 2 * shape.linear_parameters * tokens * (2 + again)
     adapter = 2 * trainable * tokens * (3 + again)
     attention = 2 * shape.layers * shape.attention * sum(length**2 for length in lengths) * (3 + again)
-    head = 2 * shape.hidden * shape.vocabulary * sum(labels) * 2
+    head = 2 * shape.hidden * shape.vocabulary * sum(trained) * 2
     return float(body + adapter + attention + head)
 
 
 def activation_bytes(shape: Shape, tokens: int, *, checkpointing: bool, half: bool) -> int:
-    """What one micro-batch of `tokens` keeps for the backward, and the layer that is being worked on."""
+    """Bytes that one micro-batch of `tokens` keeps for the backward pass, plus the layer in work."""
     layer = layer_bytes(shape, tokens, half=half)
     kept = tokens * shape.hidden * (2 if half else 4) if checkpointing else layer
     return shape.layers * kept + layer + tokens * 5 * shape.hidden
 
 
 def layer_bytes(shape: Shape, tokens: int, *, half: bool) -> int:
-    """What one layer keeps.
+    """Bytes that one layer keeps for the backward pass.
 
-    Counted on transformers 5.18's Llama with peft 0.21 and adapters on all linear layers (autograd's saved tensors):
-    norms and residuals are fp32 copies whatever the dtype, the rest follows it. Adapters on the attention alone keep
-    up to a quarter less.
+    Counted as autograd's saved tensors on transformers 5.18's Llama with peft 0.21 and adapters on all linear layers.
+    Norms and residuals are fp32 copies under every dtype; the rest has the base's dtype. Adapters on the attention
+    only keep up to a quarter less.
     """
     width = 2 if half else 4
     return tokens * (26 * shape.hidden + 4 * width * shape.intermediate + 2 * width * shape.keys)
 
 
-def memory(
-    shape: Shape, lengths: Sequence[int], labels: Sequence[int], settings: dict[str, Any], *, half: bool
-) -> dict[str, int]:
-    """Bytes that training takes at its peak, by what they are for; `settings` are sft.py's flags."""
-    width = 2 if half else 4
+@dataclass(frozen=True)
+class Workload:
+    """A training run as its costs see it: the sizes of its rows and the settings that matter for cost."""
+
+    lengths: Sequence[int]  # tokens of each row
+    trained: Sequence[int]  # trained positions of each row
+    lora_r: int
+    lora_targets: str
+    epochs: int
+    batch: int
+    load_4bit: bool
+    checkpointing: bool
+    half: bool  # fp16 or bf16, not fp32
+
+
+def memory(shape: Shape, work: Workload) -> dict[str, int]:
+    """Peak bytes of a training run, by purpose and in total."""
+    width = 2 if work.half else 4
     rest = shape.parameters - shape.linear_parameters
     weights = shape.parameters * width
-    if settings["load_4bit"]:  # what is not a linear layer is held in fp32 then
+    if work.load_4bit:  # every weight outside the linear layers is fp32 then
         weights = int(shape.linear_parameters * NF4_BYTES) + rest * 4
-    batch = settings["batch"]
-    longest, most = max(lengths, default=0), max(labels, default=0)
+    longest, most = max(work.lengths, default=0), max(work.trained, default=0)
     parts = {
         "weights": weights,
-        "adapter": shape.trainable(settings["lora_r"], settings["lora_targets"]) * ADAPTER_BYTES,
+        "adapter": shape.trainable(work.lora_r, work.lora_targets) * ADAPTER_BYTES,
         "activations": activation_bytes(
-            shape,
-            batch * longest,
-            checkpointing=bool(settings["gradient_checkpointing"]),
-            half=half,
+            shape, work.batch * longest, checkpointing=work.checkpointing, half=work.half
         ),
-        "logits": batch * most * shape.vocabulary * LOGIT_BYTES,
-    }
+        "logits": work.batch * most * shape.vocabulary * LOGIT_BYTES,
+    }  # fmt: skip
     return {**parts, "total": sum(parts.values())}
 
 
-def costs(
-    shape: Shape, lengths: Sequence[int], labels: Sequence[int], settings: dict[str, Any], *, half: bool
-) -> dict[str, Any]:
-    """What a run will take: parameters, operations, memory, and hours on cards that are known by name."""
-    trainable = shape.trainable(settings["lora_r"], settings["lora_targets"])
-    checkpointing = bool(settings["gradient_checkpointing"])
-    total = settings["epochs"] * flops(shape, lengths, labels, trainable, checkpointing=checkpointing)
+def costs(shape: Shape, work: Workload) -> dict[str, Any]:
+    """Parameters, operations, memory, and hours on each GPU in PEAK_FLOPS, of a training run."""
+    trainable = shape.trainable(work.lora_r, work.lora_targets)
+    once = flops(shape, work.lengths, work.trained, trainable, checkpointing=work.checkpointing)
+    total = work.epochs * once
     return {
         "parameters": shape.parameters,
         "trainable_parameters": trainable,
         "flops": total,
-        "memory_bytes": memory(shape, lengths, labels, settings, half=half),
+        "memory_bytes": memory(shape, work),
         "hours": {name: float(f"{hours_on(total, peak):.2g}") for name, peak in PEAK_FLOPS.items()},
     }
 
 
-def costs_here(base: str, lengths: Sequence[int], labels: Sequence[int], settings: dict[str, Any]) -> dict[str, Any]:
-    """`costs` with what sft.py does on the device here where its flags leave that open."""
-    import torch
-
-    on_gpu = torch.cuda.is_available()
-    half = settings["dtype"] in ("fp16", "bf16") or (settings["dtype"] == "auto" and on_gpu)
-    checkpointing = settings["gradient_checkpointing"]
-    settings = {**settings, "gradient_checkpointing": on_gpu if checkpointing is None else checkpointing}
-    return costs(shape_of(base), lengths, labels, settings, half=half)
-
-
 def hours_on(operations: float, peak: float) -> float:
-    """Hours at the usual share of a card's peak."""
+    """Hours at UTILISATION of a GPU's peak."""
     return operations / (peak * UTILISATION) / 3600
 
 
 def too_small(need_bytes: int, free_bytes: int | None) -> str | None:
-    """The line for a run that is likely to run out of memory; none where it is not known what is free."""
+    """The warning for a run that is likely to run out of memory; None where enough or an unknown amount is free."""
     if free_bytes is None or need_bytes <= free_bytes:
         return None
     return (
@@ -324,11 +322,11 @@ def too_small(need_bytes: int, free_bytes: int | None) -> str | None:
 
 
 def free_bytes_here() -> int | None:
-    """Memory that the card, or without one the host, could still give; None where the system does not say."""
+    """Free bytes of the GPU, or of the host where there is no GPU; None where the system does not tell."""
     import torch
 
     if torch.cuda.is_available():
-        return card_here().free_bytes
+        return gpu_here().free_bytes
     try:
         rows = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

@@ -1,14 +1,12 @@
-"""Load a base and its adapter, in the one way that training, rollout, eval and a resident process share.
+"""Load a base and its adapter in the one way that training, rollout, eval and a resident process share.
+
+    from model.loading import load_model
 
     model, tokenizer = load_model("base", "ckpt-run1")
 
-Reads   <base>/config.json, *.safetensors, tokenizer.json; <adapter>/adapter_model.safetensors, sekft.json
-Writes  nothing
-Needs   torch, transformers; peft for adapters; bitsandbytes for 4-bit
-
-What was trained under one loader and evaluated under another gives other logits (norms in 4-bit preparation, dtypes),
-so there is no second one. dtype auto: fp32 on CPU, fp16 on CUDA below sm_80 (no bf16 there), bf16 above. The base is
-only ever read. Directories are checked before torch is imported.
+There is one loader because two would give different logits: 4-bit preparation changes the norms, and dtypes differ.
+dtype auto means fp32 on CPU, fp16 on CUDA below sm_80 (which has no bf16) and bf16 from sm_80 on. The base is never
+written. Directories are checked before torch is imported.
 """
 
 import logging
@@ -22,17 +20,17 @@ from schema import BadInputError, canonical, read_identity, read_json, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64
-HUB_FILES = ["*.json", "model*.safetensors", "tokenizer.model", "*.jinja"]  # some bases have their weights twice
+HUB_FILES = ["*.json", "model*.safetensors", "tokenizer.model", "*.jinja"]  # some hub bases hold weights twice
 PEFT_ATTRIBUTES = ("peft_config", "active_adapter", "_hf_peft_config_loaded")
 
-# Whoever imports peft imports bitsandbytes, which on some CPUs warns that a kernel for 4-bit could not be downloaded.
+# peft imports bitsandbytes, which warns on some CPUs that it could not download a 4-bit kernel.
 logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
 
 def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
-    """Raise BadInputError, without torch, when `base` or `adapter` cannot be loaded or do not belong together.
+    """Raise BadInputError where `base` or `adapter` cannot be loaded or do not belong together.
 
-    A base that is no directory must look like a hub name (`owner/name`); the hub is not asked.
+    Imports no torch. A base that is not a directory must look like a hub name (`owner/name`); the hub is not asked.
     """
     directory = Path(base)
     if not directory.is_dir():
@@ -61,9 +59,9 @@ def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
 
 
 def fetch(base: str | Path, adapter: str | Path | None = None) -> None:
-    """`check_model`, with a base under a hub's name brought into the local cache, so that its hash is known.
+    """Download a base that has a hub name into the local cache, so that its hash is known; then `check_model`.
 
-    Raises BadInputError where it cannot be loaded, or the hub does not answer and the cache does not have it.
+    Raises BadInputError where the base cannot be loaded, or where the hub does not answer and the cache lacks it.
     """
     check_model(base, adapter if Path(base).is_dir() else None)
     if Path(base).is_dir():
@@ -84,10 +82,10 @@ def fetch(base: str | Path, adapter: str | Path | None = None) -> None:
 
 
 def model_hash(base: str | Path) -> str | None:
-    """A fingerprint of a base: config, tokenizer and weights; None where `base` is a hub name not in the local cache.
+    """SHA-256 over config, tokenizer and weights of a base; None for a hub name that is not in the local cache.
 
-    Weights count by size, header and 64 evenly spaced 4 KiB blocks per file: a 14 GB base over a slow link is told
-    apart from any other in milliseconds, not read whole.
+    Each weight file counts with its size, its header and 64 evenly spaced blocks of 4 KiB. So a 14 GB base is
+    identified in milliseconds.
     """
     directory = directory_of(base)
     if directory is None:
@@ -100,7 +98,7 @@ def model_hash(base: str | Path) -> str | None:
 
 
 def directory_of(base: str | Path) -> Path | None:
-    """Where the files of a base lie: the directory that it names, or that of a hub name in the local cache, if any."""
+    """The directory with the files of a base (for a hub name: in the local cache), or None where there is none."""
     if Path(base).is_dir():
         return Path(base)
     from transformers.utils import cached_file
@@ -129,55 +127,76 @@ def adapter_hash(adapter: str | Path) -> str:
 
 
 @dataclass
-class _Slot:
-    """The last adapter that was put on the held base: its peft model, and where its layers belong."""
+class _LastAdapter:
+    """The last adapter on a held base: its peft model, and where its layers belong."""
 
     config: dict[str, Any]
-    weights: set[str]  # their names
+    weight_names: set[str]
     model: Any
     layers: list[tuple[Any, str, Any]]  # parent module, name, layer
     attributes: dict[str, Any]  # that peft set on the base
 
 
-@dataclass
-class _Held:
-    """The base that a resident process keeps, and how it was loaded."""
+class HeldBase:
+    """A base that stays in memory while adapters are put on it one after the other.
 
-    settings: tuple[str, str, bool]
-    model: Any
-    tokenizer: Any
-    slot: _Slot | None = None
+        held = HeldBase("base")
+        model, tokenizer = load_model("base", "ckpt-run1", held=held)
+        held.release()
+
+    Raises BadInputError as `load_model` does.
+    """
+
+    def __init__(self, base: str, *, dtype: str = "auto", load_4bit: bool = False) -> None:
+        check_model(base)
+        self.model, self.tokenizer = load_base(base, dtype=dtype, load_4bit=load_4bit)
+        self._loaded = _loaded_as(base, dtype, load_4bit)
+        self._last: _LastAdapter | None = None
+
+    def is_loaded_as(self, base: str | Path, dtype: str, load_4bit: bool) -> bool:
+        """True where loading `base` in this way would give the base that is held."""
+        return self._loaded == _loaded_as(base, dtype, load_4bit)
+
+    def put_on(self, adapter: Path) -> Any:
+        """The frozen peft model of `adapter` on this base.
+
+        Building the layers takes longer than filling them. So where the last adapter had the same configuration, its
+        layers are put back with the weights of `adapter` in them.
+        """
+        from peft import get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
+
+        config = read_json(adapter / "adapter_config.json")
+        config = {key: sorted(value) if isinstance(value, list) else value for key, value in config.items()}
+        last, weights = self._last, load_peft_weights(str(adapter), device="cpu")
+        if last is not None and last.config == config and last.weight_names == set(weights):
+            for parent, name, layer in last.layers:
+                setattr(parent, name, layer)
+            for name, value in last.attributes.items():
+                setattr(self.model, name, value)
+            set_peft_model_state_dict(last.model, weights)
+            return last.model.eval()
+        model = _put_on(self.model, adapter)
+        attributes = {name: vars(self.model)[name] for name in PEFT_ATTRIBUTES if name in vars(self.model)}
+        names = set(get_peft_model_state_dict(model))
+        self._last = _LastAdapter(config, names, model, _adapter_layers(self.model), attributes)
+        return model
+
+    def release(self) -> None:
+        """Take every adapter off the base, so that the next `load_model` finds it as it was loaded."""
+        for parent, name, layer in _adapter_layers(self.model):
+            setattr(parent, name, layer.get_base_layer())
+        for attribute in PEFT_ATTRIBUTES:
+            if attribute in vars(self.model):
+                delattr(self.model, attribute)
+        self.model.gradient_checkpointing_disable()
+        self.model.disable_input_require_grads()  # gradient_checkpointing_enable had enabled them
+        self.model.requires_grad_(False)
+        self.model.eval()
 
 
-_held: _Held | None = None
-
-
-def hold(base: str, *, dtype: str = "auto", load_4bit: bool = False) -> None:
-    """Load a base once; `load_model` calls for the same one are then served from it."""
-    global _held
-    check_model(base)
-    model, tokenizer = _load_base(base, dtype, load_4bit, None)
-    _held = _Held((model_hash(base) or str(base), dtype, load_4bit), model, tokenizer)
-
-
-def holds_base() -> bool:
-    """True in a process that keeps a base."""
-    return _held is not None
-
-
-def release() -> None:
-    """Take every adapter off the held base, so that the next `load_model` finds it as it was loaded."""
-    if _held is None:
-        return
-    for parent, name, layer in _tuner_layers(_held.model):
-        setattr(parent, name, layer.get_base_layer())
-    for attribute in PEFT_ATTRIBUTES:
-        if attribute in vars(_held.model):
-            delattr(_held.model, attribute)
-    _held.model.gradient_checkpointing_disable()
-    _held.model.disable_input_require_grads()  # which gradient_checkpointing_enable enabled
-    _held.model.requires_grad_(False)
-    _held.model.eval()
+def _loaded_as(base: str | Path, dtype: str, load_4bit: bool) -> tuple[str, str, bool]:
+    """Equal for two loads that give the same model."""
+    return model_hash(base) or str(base), dtype, load_4bit
 
 
 def load_model(
@@ -187,30 +206,33 @@ def load_model(
     dtype: str = "auto",
     load_4bit: bool = False,
     device: str | None = None,
+    held: HeldBase | None = None,
 ) -> tuple[Any, Any]:
     """The base in eval mode and frozen, with `adapter` on it where given, and its tokenizer.
 
-    Returns:
-        (model, tokenizer): a transformers model, or a peft model around it when there is an adapter.
+    The base comes from `held` where that is the same base, loaded in the same way.
 
-    Raises BadInputError for what `check_model` finds, for a hub that does not answer, and for a GPU that this build of
-    torch has no kernels for.
+    Returns:
+        (model, tokenizer): a transformers model, or a peft model around it where there is an adapter.
+
+    Raises BadInputError for everything that `check_model` finds, for a hub that does not answer, and for a GPU that
+    this build of torch has no kernels for.
     """
     check_model(base, adapter)
-    held = _held is not None and _held.settings == (model_hash(base) or str(base), dtype, load_4bit)
-    if held:
-        assert _held is not None
-        model, tokenizer = _held.model, _held.tokenizer
+    if held is not None and not held.is_loaded_as(base, dtype, load_4bit):
+        held = None
+    if held is not None:
+        model, tokenizer = held.model, held.tokenizer
     else:
-        model, tokenizer = _load_base(str(base), dtype, load_4bit, device)
+        model, tokenizer = load_base(str(base), dtype=dtype, load_4bit=load_4bit, device=device)
     if adapter is not None:
-        _say_other_loading(Path(adapter), model, dtype, load_4bit)
-        model = _swap(Path(adapter)) if held else _attach(model, Path(adapter))
+        _warn_of_other_loading(Path(adapter), model, dtype, load_4bit)
+        model = held.put_on(Path(adapter)) if held is not None else _put_on(model, Path(adapter))
     return model, tokenizer
 
 
-def _say_other_loading(adapter: Path, model: Any, dtype: str, load_4bit: bool) -> None:
-    """A line on stderr where `adapter` was trained beside a base of another dtype: its logits then differ a little."""
+def _warn_of_other_loading(adapter: Path, model: Any, dtype: str, load_4bit: bool) -> None:
+    """Print a line to stderr where the base had another dtype in training; the logits then differ a little."""
     flags = read_identity(adapter).flags
     trained = flags.get("dtype", dtype), flags.get("load_4bit", load_4bit)
     device = model.device.type
@@ -218,12 +240,10 @@ def _say_other_loading(adapter: Path, model: Any, dtype: str, load_4bit: bool) -
         told = [
             f"--dtype {kind}{' --load-4bit' if quantised else ''}" for kind, quantised in (trained, (dtype, load_4bit))
         ]
-        print(
-            f"{adapter}: trained with {told[0]}, loaded with {told[1]}; its logits are not quite those", file=sys.stderr
-        )
+        print(f"{adapter}: trained with {told[0]}, loaded with {told[1]}; its logits differ a little", file=sys.stderr)
 
 
-def _attach(model: Any, adapter: Path) -> Any:
+def _put_on(model: Any, adapter: Path) -> Any:
     """A frozen peft model of `adapter` around `model`."""
     from peft import PeftModel
 
@@ -232,33 +252,7 @@ def _attach(model: Any, adapter: Path) -> Any:
     return model.eval()
 
 
-def _swap(adapter: Path) -> Any:
-    """The peft model of `adapter` on the held base.
-
-    Building the layers takes longer than filling them: where the last adapter's are of the same configuration they are
-    put back with `adapter`'s weights in them.
-    """
-    from peft import get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
-
-    assert _held is not None
-    config = read_json(adapter / "adapter_config.json")
-    config = {key: sorted(value) if isinstance(value, list) else value for key, value in config.items()}
-    slot, weights = _held.slot, load_peft_weights(str(adapter), device="cpu")
-    if slot is not None and slot.config == config and slot.weights == set(weights):
-        for parent, name, layer in slot.layers:
-            setattr(parent, name, layer)
-        for name, value in slot.attributes.items():
-            setattr(_held.model, name, value)
-        set_peft_model_state_dict(slot.model, weights)
-        return slot.model.eval()
-    model = _attach(_held.model, adapter)
-    attributes = {name: vars(_held.model)[name] for name in PEFT_ATTRIBUTES if name in vars(_held.model)}
-    names = set(get_peft_model_state_dict(model))
-    _held.slot = _Slot(config, names, model, _tuner_layers(_held.model), attributes)
-    return model
-
-
-def _tuner_layers(model: Any) -> list[tuple[Any, str, Any]]:
+def _adapter_layers(model: Any) -> list[tuple[Any, str, Any]]:
     """Every adapter layer in `model`: parent module, name, layer."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
@@ -270,7 +264,8 @@ def _tuner_layers(model: Any) -> list[tuple[Any, str, Any]]:
     ]
 
 
-def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tuple[Any, Any]:
+def load_base(base: str, *, dtype: str = "auto", load_4bit: bool = False, device: str | None = None) -> tuple[Any, Any]:
+    """The bare base in eval mode and frozen, and its tokenizer; raises as `load_model` does."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
@@ -279,7 +274,7 @@ def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tu
         if line := hardware.no_gpu_here():
             print(line, file=sys.stderr)
     if device.startswith("cuda"):
-        check_card_here(base, dtype)
+        check_gpu_here(base, dtype)
     torch_dtype = pick_dtype(dtype, device)
     options: dict[str, Any] = {}
     if load_4bit:
@@ -310,27 +305,30 @@ def _load_base(base: str, dtype: str, load_4bit: bool, device: str | None) -> tu
 
 
 def check_machine(base: str, dtype: str) -> None:
-    """`check_card_here` where there is a card; without an NVIDIA driver torch is not even imported."""
+    """`check_gpu_here` where there is a GPU. Without an NVIDIA driver torch is not imported."""
     if not hardware.driver_here():
         return
     import torch
 
     if torch.cuda.is_available():
-        check_card_here(base, dtype)
+        check_gpu_here(base, dtype)
 
 
-def check_card_here(base: str, dtype: str) -> None:
-    """Refuse what cannot work on the CUDA device here, and patch what is slow on it; reads no weight."""
+def check_gpu_here(base: str, dtype: str) -> None:
+    """Check `base` and `dtype` against the current CUDA device, and patch slow attention on old ones.
+
+    Reads no weight. Raises BadInputError where the base cannot run on this device.
+    """
     from transformers import PreTrainedConfig
 
     try:
         config, _ = PreTrainedConfig.get_config_dict(base)
     except OSError:
-        config = {}  # loading it says why
-    card = hardware.card_here()
-    hardware.check_card(card, dtype, config.get("quantization_config"))
-    if hardware.repeats_keys(card.capability):
-        hardware.repeat_keys()
+        config = {}  # loading the base gives the reason
+    gpu = hardware.gpu_here()
+    hardware.check_gpu(gpu, dtype, config.get("quantization_config"))
+    if hardware.needs_repeated_keys(gpu.capability):
+        hardware.repeat_keys_in_sdpa()
 
 
 def pick_dtype(dtype: str, device: str) -> Any:
@@ -340,15 +338,15 @@ def pick_dtype(dtype: str, device: str) -> Any:
     if dtype not in DTYPES:
         raise BadInputError(f"--dtype {dtype!r} is unknown; known: {', '.join(DTYPES)}")
     if dtype == "auto":
-        old = device.startswith("cuda") and hardware.card_here().capability < hardware.AMPERE
+        old = device.startswith("cuda") and hardware.gpu_here().capability < hardware.AMPERE
         dtype = "fp32" if not device.startswith("cuda") else "fp16" if old else "bf16"
     return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}[dtype]
 
 
 def matmul_precision() -> str:
-    """What torch.set_float32_matmul_precision takes for the fastest fp32 training on this CPU.
+    """The argument of torch.set_float32_matmul_precision with which fp32 training is fastest on this CPU.
 
-    "medium" multiplies in bf16, which matrix units (AMX) are made for; on vector units alone it is slower than fp32.
+    "medium" multiplies in bf16. That is faster on matrix units (AMX), and slower than fp32 on vector units alone.
     """
     import torch
 

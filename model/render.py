@@ -1,17 +1,17 @@
-"""Turn messages into text, token ids and the assistant-only mask: the only place that knows a wire format.
+"""Turn messages into text, token ids and the mask of the operator's turns; no other file knows a render format.
 
-    from model.render import Renderer, login, opening
+    from model.render import Renderer, opening, start_prompt
 
-Reads   <adapter>/render.json (for_adapter)
-Writes  nothing
-Needs   a fast tokenizer (one with a tokenizer.json)
+    renderer = Renderer.for_base(tokenizer, "markers")
+    context = renderer.context([*opening(scenario), *start_prompt()])
 
-Ids are the concatenation of separately tokenised segments: environment text up to and including the assistant
-header, then operator text with its end marker, and so on. What the operator reads at a turn is therefore a token
-prefix of what it is trained on, and no token straddles a turn's edge. Space that some tokenizers put before a text
-is switched off. Special tokens written out in a command or an output stay plain text, and a marker written out in an
-output is tokenised letter by letter, so that no file can forge a turn's edge. A lossy tokenizer (WordPiece: case, runs
-of space) gives back only what it kept; a literal U+2581 comes back as a space from Metaspace.
+A render format (a *wire*: `markers` or `chat`) says which text separates the turns. Token ids are the concatenation of
+segments that are tokenised separately: environment text up to and including the assistant header, then operator text
+with its end marker, and so on. So the operator's context at each turn is a prefix of its training ids, and no token
+crosses the edge of a turn. The space that some tokenizers put before a text is switched off. Special tokens that are
+spelled out in a command or an output stay plain text, and a marker that is spelled out in an output is tokenised letter
+by letter, so that no file can forge the edge of a turn. A lossy tokenizer (WordPiece: case, runs of space) gives back
+only what it kept; Metaspace decodes a literal U+2581 as a space.
 """
 
 import json
@@ -25,7 +25,7 @@ from typing import Any, Literal, Protocol
 
 from schema import Announcement, BadInputError, Message, canonical, read_json, sha256
 
-Wire = Literal["markers", "chat"]
+Wire = Literal["markers", "chat"]  # the render format; render.json names it in its field `wire`
 Span = tuple[int, int]
 
 SYSTEM, USER, ASSISTANT, END = "<|system|>\n", "<|user|>\n", "<|assistant|>\n", "<|end|>"
@@ -42,7 +42,7 @@ ORIENTATION = (
 
 
 class Announced(Protocol):
-    """What has an announcement: a scenario, or a stub without one."""
+    """Anything with an announcement: a scenario, or a stub that belongs to none."""
 
     @property
     def announcement(self) -> Announcement:
@@ -50,7 +50,7 @@ class Announced(Protocol):
 
 
 def login(scenario: Announced) -> str:
-    """What a login shows: the banner before it, the message of the day after it, nothing of the other channels."""
+    """The text of a login: a banner comes before it, a message of the day after it, other channels show nothing."""
     shown = "shell login: operator"
     if scenario.announcement.channel == "banner":
         return f"{scenario.announcement.text}\n\n{shown}"
@@ -60,7 +60,7 @@ def login(scenario: Announced) -> str:
 
 
 def opening(scenario: Announced) -> list[Message]:
-    """The system and the login turn that every session starts with."""
+    """The system turn and the login turn, with which every session starts."""
     return [Message(role="system", content=ORIENTATION), Message(role="user", content=login(scenario))]
 
 
@@ -75,10 +75,10 @@ def after_step(output: str) -> list[Message]:
 
 
 def session_messages(scenario: Announced, turns: Sequence[tuple[str, str | None]]) -> list[Message]:
-    """The whole record of a session from its (command, output) pairs.
+    """All messages of a session, from its (command, output) pairs.
 
-    An output of None belongs to a command after which nothing was shown: the terminal, or the last command of a
-    session that was cut off. It ends the record.
+    The output is None after the terminal, and after the last command of a session that was cut off. It ends the
+    messages.
     """
     messages = [*opening(scenario), *start_prompt()]
     for command, output in turns:
@@ -93,8 +93,8 @@ def session_messages(scenario: Announced, turns: Sequence[tuple[str, str | None]
 class Encoded:
     """A session as a trainer reads it. `token_ids`, `mask` and `offsets` have one entry per token.
 
-    `spans` are the operator's turns in `text`, end marker included; `mask` is 1 on the tokens whose offsets lie in one.
-    A BOS token, which stands for no text, has the offsets (0, 0).
+    `spans` are the operator's turns in `text`, with their end markers; `mask` is 1 for tokens whose offsets lie in one.
+    A BOS token represents no text and has the offsets (0, 0).
     """
 
     token_ids: list[int]
@@ -106,7 +106,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class _Segment:
-    """Text that is tokenised on its own. `contents` are the spans of what the world or the operator wrote in it."""
+    """Text that is tokenised separately. `contents` are the spans in it that the shell or the operator wrote."""
 
     text: str
     contents: list[Span]
@@ -114,7 +114,7 @@ class _Segment:
 
 
 class Renderer:
-    """One tokenizer and one wire format. Deterministic; raises BadInputError where the tokenizer cannot carry it."""
+    """One tokenizer with one render format. Deterministic. Raises BadInputError where they do not fit together."""
 
     def __init__(self, tokenizer: Any, wire: Wire = "markers") -> None:
         if not getattr(tokenizer, "is_fast", False):
@@ -133,12 +133,12 @@ class Renderer:
 
     @classmethod
     def for_base(cls, tokenizer: Any, wire: Wire = "markers") -> "Renderer":
-        """The renderer for a base without an adapter, or for training one."""
+        """The renderer for a base without an adapter, or for training a new adapter."""
         return cls(tokenizer, wire)
 
     @classmethod
     def for_adapter(cls, adapter: Path, tokenizer: Any) -> "Renderer":
-        """The renderer that `adapter` was trained with. Raises BadInputError where `tokenizer` gives another one."""
+        """The renderer that `adapter` was trained with. Raises BadInputError where `tokenizer` does not fit."""
         path = adapter / "render.json"
         described = read_json(path)
         if described.get("wire") not in ("markers", "chat"):
@@ -152,7 +152,7 @@ class Renderer:
         return renderer
 
     def describe(self) -> dict[str, Any]:
-        """What render.json of an adapter directory holds: equal descriptions render alike."""
+        """The content of render.json in an adapter directory; renderers with equal descriptions give equal ids."""
         chat = self.wire == "chat"
         return {
             "wire": self.wire,
@@ -164,10 +164,10 @@ class Renderer:
         }
 
     def encode(self, messages: Sequence[Message], recorded: Sequence[Sequence[int] | None] | None = None) -> Encoded:
-        """The training form of a session, up to the last assistant turn's end marker (later turns are left out).
+        """The training form of a session, up to the end marker of the last assistant turn; later turns are left out.
 
-        `recorded` holds, per assistant turn, the ids that the operator really sampled (None: tokenise the text); an
-        end marker that they lack is added. Raises ValueError where turns are in an order that no session has.
+        `recorded` holds the sampled ids of each assistant turn (None: tokenise its text); a missing end marker is
+        added to them. Raises ValueError where the turns are in an impossible order.
         """
         groups, _ = _turns(messages)
         if recorded is not None and len(recorded) != len(groups):
@@ -189,7 +189,7 @@ class Renderer:
         return Encoded(ids, _mask(offsets, spans), offsets, text, spans)
 
     def context(self, messages: Sequence[Message]) -> list[int]:
-        """What the operator reads before it writes: `messages`, which end in a user turn, and the assistant header."""
+        """The ids that the operator reads before a command: `messages` up to a user turn, then the assistant header."""
         groups, rest = _turns(messages)
         if not rest:
             raise ValueError("a context ends in a user turn")
@@ -197,7 +197,7 @@ class Renderer:
         return head + self._tokenise(self._environment(rest, first=not groups))[0]
 
     def environment_ids(self, messages: Sequence[Message]) -> list[int]:
-        """The ids between an operator turn's end marker and the next command, for the turns that lie there."""
+        """The ids of the turns between the end marker of an operator turn and the next command."""
         return self._tokenise(self._environment(messages, first=False))[0]
 
     def operator_ids(self, command: str) -> list[int]:
@@ -205,13 +205,13 @@ class Renderer:
         return self._tokenise(self._operator(command))[0]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of `ids`, special tokens included, with no space added, dropped or cleaned up."""
+        """The text of `ids` with special tokens; no space is added or removed."""
         return str(self._plain.decode(list(ids), skip_special_tokens=False))
 
     def decode_turn(self, ids: Sequence[int]) -> tuple[str, bool]:
-        """Sampled ids as a command, and whether the operator ended its turn.
+        """The command in sampled ids, and whether the operator ended its turn.
 
-        The turn ends at the first end marker or at the tokenizer's own end-of-text token; what follows is left out.
+        The turn ends at the first end marker or end-of-text token of the tokenizer; later ids are left out.
         """
         ids, eos = list(ids), self.tokenizer.eos_token_id
         stopped = eos is not None and eos in ids
@@ -226,12 +226,12 @@ class Renderer:
 
     @cached_property
     def _end_ids(self) -> list[int]:
-        """The end marker tokenised alone: how a turn's end is told where decoding does not give the text back."""
+        """The end marker tokenised alone: shows the end of a turn where decoding does not give the text back."""
         return self._tokenise(self._operator(""))[0]
 
     @cached_property
     def _marks(self) -> re.Pattern[str]:
-        """What stands between contents: the markers, or the pieces of the chat template."""
+        """A pattern for the text between contents: the markers, or the pieces of the chat template."""
         pieces = [END, *HEADERS.values()]
         if self.wire == "chat":
             system, user = Message(role="system", content=""), Message(role="user", content="")
@@ -268,8 +268,8 @@ class Renderer:
     def _tokenise(self, segment: _Segment) -> tuple[list[int], list[Span]]:
         """Ids and offsets of one segment.
 
-        A special token is one only where the template, not a content, wrote it; a marker that the world wrote is
-        tokenised letter by letter, so that its ids are not those of a turn's edge.
+        A special token counts as special only where the template wrote it, not a content. A marker in an output is
+        tokenised letter by letter, so that its ids differ from those at the edge of a turn.
         """
         text, chat = segment.text, self.wire == "chat"
         whole = (self._specials if chat else self._plain).encode(text, add_special_tokens=False)
@@ -303,7 +303,7 @@ class Renderer:
     def _recorded(
         self, sampled: Sequence[int], segment: _Segment, offsets: list[Span]
     ) -> tuple[_Segment, list[int], list[Span]]:
-        """The segment that `sampled` stands for, its ids and their offsets into its text."""
+        """The segment with the text of `sampled`, its ids, and their offsets into that text."""
         ids = list(sampled)
         if ids == self._tokenise(segment)[0]:
             return segment, ids, offsets
@@ -321,10 +321,10 @@ class Renderer:
 
 
 class _Template:
-    """A tokenizer's own chat template, cut into the pieces that stand around the contents.
+    """A tokenizer's own chat template, cut into the pieces around the contents.
 
-    The template renders placeholders, never real contents, so that one that trims or inspects them cannot change them;
-    a piece depends only on the roles of the turns between two commands, so that an earlier turn never changes later.
+    The template renders placeholders, never real contents, so a template that trims or inspects contents cannot change
+    them. A piece depends only on the roles of the turns between two commands, so later turns never change earlier ones.
     """
 
     def __init__(self, tokenizer: Any, bos: str) -> None:
@@ -333,7 +333,7 @@ class _Template:
 
     @cached_property
     def end_text(self) -> str:
-        """What the template puts after every assistant content, without space at its end."""
+        """The text that the template puts after every assistant content, without trailing space."""
         try:
             last = self._render(["user", "assistant"])[-1]
             inner = self._render(["user", "assistant", "user", "assistant"])[2]
@@ -351,7 +351,7 @@ class _Template:
         return end
 
     def segment(self, messages: Sequence[Message], *, first: bool) -> tuple[list[str], list[str]]:
-        """Contents and the pieces around them, one piece more than contents.
+        """The contents and the pieces around them; there is one piece more than contents.
 
         A leading system turn is folded into the first user turn, and turns of one role in a row are merged, where the
         template demands it.
@@ -387,7 +387,7 @@ class _Template:
 
         conversation = [{"role": role, "content": f"\ue000{index}\ue001"} for index, role in enumerate(roles)]
         try:
-            # A fixed date: a template that prints today's would train and deploy on different texts.
+            # A fixed date: a template that prints today's date would render different texts in training and later.
             text = self.tokenizer.apply_chat_template(conversation, tokenize=False, date_string="01 Jan 2025")
         except TemplateError as error:
             raise _TemplateRefusedError(str(error)) from error
@@ -398,11 +398,11 @@ class _Template:
 
 
 class _TemplateRefusedError(Exception):
-    """A chat template that raises on, drops or reorders turns."""
+    """A chat template raised an error, or dropped or reordered turns."""
 
 
 def _fold_system(messages: list[Message]) -> list[Message]:
-    """The system turn becomes the beginning of the user turn after it."""
+    """Put the system turn at the beginning of the user turn after it."""
     if len(messages) > 1 and messages[0].role == "system" and messages[1].role == "user":
         content = f"{messages[0].content}\n\n{messages[1].content}"
         return [Message(role="user", content=content), *messages[2:]]
@@ -410,7 +410,7 @@ def _fold_system(messages: list[Message]) -> list[Message]:
 
 
 def _merge(messages: list[Message]) -> list[Message]:
-    """User turns in a row become one, each on a line of its own."""
+    """Join consecutive turns of one role, each starting on a new line."""
     merged: list[Message] = []
     for message in messages:
         if merged and merged[-1].role == message.role:
@@ -426,7 +426,7 @@ def _fold_and_merge(messages: list[Message]) -> list[Message]:
 
 
 def _turns(messages: Sequence[Message]) -> tuple[list[tuple[list[Message], Message]], list[Message]]:
-    """Each assistant turn with the environment turns before it, and the environment turns after the last."""
+    """Each assistant turn with the environment turns before it, and the environment turns after the last of them."""
     groups: list[tuple[list[Message], Message]] = []
     environment: list[Message] = []
     for index, message in enumerate(messages):
@@ -453,7 +453,7 @@ def _mask(offsets: Sequence[Span], spans: Sequence[Span]) -> list[int]:
 
 
 def _exact_tokenizer(description: str) -> str:
-    """A tokenizer.json that adds nothing to a text and takes nothing from it: no leading space, BOS, padding or cut."""
+    """A tokenizer.json that leaves texts unchanged: no leading space, no BOS, no padding, no truncation."""
 
     def walk(value: Any) -> Any:
         if isinstance(value, list):
@@ -476,7 +476,7 @@ def _exact_tokenizer(description: str) -> str:
 
 
 def _adds_space(component: Any) -> bool:
-    """True for the parts of a tokenizer that put a space before a text, or take one off it again."""
+    """True for the parts of a tokenizer that add a space before a text, or remove it again."""
     return isinstance(component, dict) and component.get("type") in ("Prepend", "Strip")
 
 

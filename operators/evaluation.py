@@ -11,8 +11,8 @@ from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
-from model.decoder import Decoder, compare
-from model.loading import DTYPES, check_machine, fetch, load_model, model_hash
+from model.decoder import Decoder, compare_transcripts
+from model.loading import DTYPES, HeldBase, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
@@ -91,8 +91,8 @@ class EvalSettings:
         }
 
 
-def evaluate(settings: EvalSettings) -> int:
-    """Check, load the model once, play every episode, report; the exit code."""
+def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
+    """Check, load the model once, play every episode, report; the exit code. The base may be a `held` one."""
     check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
     fetch(settings.base, settings.adapter)
     if settings.adapter is not None and settings.render is not None:
@@ -119,7 +119,7 @@ def evaluate(settings: EvalSettings) -> int:
     }
     transcripts: dict[str, dict[str, int | float]] = {}
     if earlier or any(len(found) < len(chosen) for found in episodes.values()):
-        transcripts = play_subjects(settings, chosen, episodes, earlier)
+        transcripts = play_subjects(settings, chosen, episodes, earlier, held)
     report = report_of(settings, chosen, episodes, transcripts)
     write_report(out, report)
     ids = [episode.id for found in episodes.values() for episode in found.values()]
@@ -155,13 +155,16 @@ def play_subjects(
     chosen: Sequence[Scenario],
     episodes: Episodes,
     earlier: dict[Subject, list[Trajectory]],
+    held: HeldBase | None = None,
 ) -> dict[str, dict[str, int | float]]:
     """Load the model, and play for each subject what is not in `episodes` yet, which is filled.
 
     Returns how each subject's transcripts differ from the earlier run's, where there is one.
     """
     transcripts: dict[str, dict[str, int | float]] = {}
-    model, tokenizer = load_model(settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit)
+    model, tokenizer = load_model(
+        settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit, held=held
+    )
     renderer = (
         Renderer.for_adapter(settings.adapter, tokenizer)
         if settings.adapter
@@ -181,7 +184,7 @@ def play_subjects(
             played = play_all(play, todo, settings.out_directory() / subject, label=f"eval {subject}")
             found |= {episode.scenario_id: episode for episode in played.values()}
             if both := pairs(earlier.get(subject, []), found):
-                transcripts[subject] = compare(model, both)
+                transcripts[subject] = compare_transcripts(model, both)
                 print(f"{subject}: transcripts against {settings.against}: {transcripts[subject]}", file=sys.stderr)
     return transcripts
 

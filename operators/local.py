@@ -66,7 +66,7 @@ class LocalOperator:
         ids = self.renderer.environment_ids(new[1:]) if self.messages_read else self.renderer.context(new)
         self._append(ids, mask=0)
         self.messages_read = len(messages)
-        turn = self.decoder.play(
+        turn = self.decoder.decode(
             Turn(
                 self.context,
                 ended=lambda ids: bool(self.renderer.decode_turn(ids)[1]),

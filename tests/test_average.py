@@ -1,4 +1,4 @@
-"""A mean of adapters is that of their weights, knows what any member has seen, and has members that began alike."""
+"""The mean of adapters has the mean of their weights and the trained sessions of all of them."""
 
 import json
 import shutil
@@ -11,10 +11,10 @@ import average
 import report
 import sft
 from model.loading import load_model
-from pipeline import stage
 from pipeline.holdout import refuse_overlap
 from schema import BadInputError, read_identity, read_json, write_json, write_record
 from tests.helpers import tiny
+from tests.helpers.training import exit_code
 from training import reload
 
 WEIGHTS = "adapter_model.safetensors"
@@ -35,9 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(script: Any, *flags: object) -> None:
-    with pytest.raises(SystemExit) as caught:
-        stage.run_script(script.main, script.parser(), [str(flag) for flag in flags])
-    assert caught.value.code == 0
+    assert exit_code(script, *flags) == 0
 
 
 def fit(place: Path, out: str, *flags: str, data: str = "data") -> None:
@@ -57,9 +55,7 @@ def weights(adapter: Path) -> dict[str, Any]:
     return found
 
 
-def test_every_entry_is_the_mean_and_a_fresh_process_gets_its_logits(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_entry_is_the_mean(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = mean(place, "mean", "fast", "slow")
     summary = json.loads(capsys.readouterr().out)
     assert summary["logits_differ_by"] == 0
@@ -69,17 +65,17 @@ def test_every_entry_is_the_mean_and_a_fresh_process_gets_its_logits(
     for name in both:
         assert both[name].equal((fast[name] + slow[name]) / 2), name
     model, _ = load_model(place / "base", out)
-    assert reload.compare(model, out)[0] == 0
+    assert reload.compare_logits(model, out)[0] == 0
     other, _ = load_model(place / "base", place / "fast")
-    assert reload.compare(other, out)[0] > 1e-3
+    assert reload.compare_logits(other, out)[0] > 1e-3
 
 
-def test_the_order_of_the_members_makes_no_difference(place: Path) -> None:
+def test_order_of_members_does_not_matter(place: Path) -> None:
     one, other = mean(place, "one", "fast", "slow", "other"), mean(place, "two", "other", "fast", "slow")
     assert (one / WEIGHTS).read_bytes() == (other / WEIGHTS).read_bytes()
 
 
-def test_a_rerun_does_nothing_and_other_members_are_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_does_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = mean(place, "again", "fast", "slow")
     names = {path.name for path in out.iterdir()} - {"manifest.json"}
     assert WEIGHTS in names
@@ -93,7 +89,7 @@ def test_a_rerun_does_nothing_and_other_members_are_refused(place: Path, capsys:
         average.main(base=str(place / "base"), adapters=[place / "fast", place / "other"], out=out, redo=False)
 
 
-def test_what_any_member_was_trained_on_is_not_evaluated(place: Path) -> None:
+def test_sessions_of_all_members_are_remembered(place: Path) -> None:
     out = mean(place, "joined", "fast", "other")
     about = read_json(out / "sekft.json")
     assert {row["trajectory_id"] for row in about["trained_on"]} == {f"{k}{n}-s0" for k in "tm" for n in range(4)}
@@ -109,7 +105,7 @@ def test_what_any_member_was_trained_on_is_not_evaluated(place: Path) -> None:
     refuse("n0")
 
 
-def test_a_mean_is_an_adapter_like_any_other(place: Path) -> None:
+def test_means_can_be_averaged_again(place: Path) -> None:
     inner = mean(place, "inner", "fast", "slow")
     outer = mean(place, "outer", "inner", "other")
     three, two = weights(outer), weights(inner)
@@ -131,9 +127,7 @@ def test_a_mean_is_an_adapter_like_any_other(place: Path) -> None:
         (["--dtype", "bf16"], "flags.dtype is 'bf16'"),
     ],
 )
-def test_adapters_that_did_not_begin_alike_are_refused(
-    place: Path, tmp_path: Path, flags: list[str], words: str
-) -> None:
+def test_members_of_different_settings_are_refused(place: Path, tmp_path: Path, flags: list[str], words: str) -> None:
     name = flags[0].strip("-")
     fit(place, name, "--lr", "5e-3", *flags)
     with pytest.raises(BadInputError, match=words):
@@ -141,7 +135,7 @@ def test_adapters_that_did_not_begin_alike_are_refused(
     assert not (tmp_path / "m").exists()
 
 
-def test_one_adapter_a_double_an_unfinished_and_a_foreign_one_are_refused(place: Path, tmp_path: Path) -> None:
+def test_unusable_members_are_refused(place: Path, tmp_path: Path) -> None:
     def refused(words: str, *members: Path) -> None:
         with pytest.raises(BadInputError, match=words):
             average.main(base=str(place / "base"), adapters=list(members), out=tmp_path / "m", redo=False)

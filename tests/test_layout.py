@@ -94,13 +94,13 @@ def downward_imports(sources: dict[str, str], order: list[str], all_scripts: lis
     return faults
 
 
-def scripts_that_import_scripts(sources: dict[str, str], allowed: dict[str, set[str]]) -> list[str]:
+def scripts_that_import_scripts(sources: dict[str, str]) -> list[str]:
     """Scripts that import another one which is not the vocabulary."""
     return [
         f"{name} imports {other}"
         for name, source in sources.items()
         for other in sorted(imports_of(source) & set(sources))
-        if other not in VOCABULARY and other not in allowed.get(name, set())
+        if other not in VOCABULARY
     ]
 
 
@@ -158,12 +158,12 @@ def test_a_downward_import_is_seen() -> None:
 
 def test_no_script_imports_a_script() -> None:
     sources = {name: (ROOT / f"{name}.py").read_text() for name in scripts()}
-    assert scripts_that_import_scripts(sources, SCRIPTS_OF) == []
+    assert scripts_that_import_scripts(sources) == []
 
 
 def test_a_script_that_imports_a_script_is_seen() -> None:
     planted = {"eval": "import schema\nfrom rollout import finished", "rollout": "", "schema": ""}
-    assert scripts_that_import_scripts(planted, {}) == ["eval imports rollout"]
+    assert scripts_that_import_scripts(planted) == ["eval imports rollout"]
 
 
 def test_no_module_imports_itself_through_others() -> None:
@@ -372,8 +372,3 @@ def test_results_show_the_rates_of_the_proof() -> None:
     shown = [line for line in (ROOT / "docs" / "results.md").read_text().splitlines() if line.startswith("| draw-")]
     assert shown == [line for line in made if re.match(r"\| draw-\d/eval-(archetypes|scenarios) ", line)]
     assert len(shown) == 4 * 2 * 3  # draws, sets, rows
-
-
-SCRIPTS_OF: dict[str, set[str]] = {  # until what they share lies in packages
-    "resident": {"eval", "sft"}, "average": {"sft"},
-}  # fmt: skip

@@ -1,4 +1,4 @@
-"""A resident base serves fit, evaluate, status and stop to its owner alone, without loading the base again."""
+"""A resident base serves fit, evaluate, status and stop to its owner, and loads the base once."""
 
 import json
 import os
@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-import sft
 from authoring import templates
-from model import loading
-from pipeline import stage
+from model.loading import HeldBase, load_model
 from resident import REQUEST_SECONDS, Server
 from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
+from tests.helpers.training import fit_settings
+from training.run import fit
 
-# resident.py with a note on its log for each base that the process really loads; sft.py silences transformers' own.
+# resident.py, with a line in its log for each base that the process loads.
 NOTED = """
 import sys
 from transformers import AutoModelForCausalLM
@@ -34,7 +34,6 @@ def noted(*arguments, **options):
     return load(*arguments, **options)
 AutoModelForCausalLM.from_pretrained = noted
 import resident
-from pipeline import stage
 stage.run_script(resident.main, resident.parser())
 """
 STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'
@@ -94,7 +93,7 @@ def ask(path: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[s
 
 
 def talk(path: Path, sent: bytes) -> list[dict[str, Any]]:
-    """All that the server answers to these bytes and no more of them."""
+    """The whole answer of the server to these bytes."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(str(path))
@@ -116,12 +115,12 @@ def status(path: Path, place: Path) -> dict[str, Any]:
     return parsed
 
 
-def test_the_socket_belongs_to_its_owner_alone(server: Path) -> None:
+def test_socket_belongs_to_its_owner(server: Path) -> None:
     assert stat.S_IMODE(server.stat().st_mode) == 0o600
     assert stat.S_ISSOCK(server.stat().st_mode)
 
 
-def test_two_adapters_are_fitted_in_turn_and_equal_those_of_a_fresh_process(server: Path, place: Path) -> None:
+def test_fitted_adapters_equal_those_of_a_fresh_process(server: Path, place: Path) -> None:
     before = status(server, place)
     for name in ("first", "second"):
         done = ask(server, place, "fit", "--data", "data", "--out", name, *QUICK)
@@ -140,7 +139,7 @@ def test_two_adapters_are_fitted_in_turn_and_equal_those_of_a_fresh_process(serv
     assert weights[0] == weights[1] == weights[2]
 
 
-def test_a_mistake_in_a_job_comes_back_as_exit_2_and_the_server_lives(server: Path, place: Path) -> None:
+def test_bad_job_flags_are_exit_2(server: Path, place: Path) -> None:
     for arguments, words in (
         (["fit", "--data", "nowhere", "--out", "x"], "nowhere"),
         (["fit", "--data", "data", "--out", "x", "--colour", "red"], "--colour"),
@@ -153,7 +152,7 @@ def test_a_mistake_in_a_job_comes_back_as_exit_2_and_the_server_lives(server: Pa
     assert status(server, place)["busy"] is None
 
 
-def test_a_caller_that_leaves_does_not_end_the_job_nor_the_server(server: Path, place: Path) -> None:
+def test_job_continues_when_its_caller_leaves(server: Path, place: Path) -> None:
     request = {"command": "fit", "arguments": ["--data", "data", "--out", "left", *QUICK], "cwd": str(place)}
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(server))
@@ -181,23 +180,23 @@ def test_a_caller_that_leaves_does_not_end_the_job_nor_the_server(server: Path, 
         b"[" * 100_000 + b"\n",
     ],
 )
-def test_what_is_no_request_is_refused_and_the_server_lives(server: Path, sent: bytes) -> None:
+def test_malformed_requests_are_refused(server: Path, sent: bytes) -> None:
     *said, end = talk(server, sent)
     assert "not a request" in "".join(message["text"] for message in said if message["stream"] == "stderr")
     assert end == {"exit": 2}
     assert talk(server, STATUS)[-1] == {"exit": 0}
 
 
-def test_a_caller_that_leaves_before_its_status_comes_does_not_end_the_server(server: Path) -> None:
+def test_server_outlives_a_caller_that_leaves_early(server: Path) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(server))
-        connection.shutdown(socket.SHUT_RD)  # so that the answer meets a broken pipe, however fast it is
+        connection.shutdown(socket.SHUT_RD)  # so that the answer meets a broken pipe even when it is fast
         connection.sendall(STATUS)
         time.sleep(0.5)
     assert talk(server, STATUS)[-1] == {"exit": 0}
 
 
-def test_callers_that_say_nothing_keep_nobody_waiting_and_are_sent_away(server: Path) -> None:
+def test_silent_callers_time_out_and_block_nobody(server: Path) -> None:
     with socket.socket(socket.AF_UNIX) as quiet, socket.socket(socket.AF_UNIX) as other:
         for connection in (quiet, other):
             connection.settimeout(3 * REQUEST_SECONDS)
@@ -211,7 +210,7 @@ def test_callers_that_say_nothing_keep_nobody_waiting_and_are_sent_away(server: 
                 assert json.loads(stream.readlines()[-1]) == {"exit": 2}
 
 
-def test_a_job_that_breaks_ends_with_its_traceback_and_the_server_lives(server: Path, place: Path) -> None:
+def test_failed_job_returns_its_traceback(server: Path, place: Path) -> None:
     """Each break is a checkpoint file that is cut off."""
     assert ask(server, place, "fit", "--data", "data", "--out", "cut", *QUICK).returncode == 0
     again = ["fit", "--data", "data", "--out", "cut", *QUICK, "--epochs", "2"]
@@ -236,9 +235,7 @@ def test_a_job_that_breaks_ends_with_its_traceback_and_the_server_lives(server: 
     assert loads(place) == 1
 
 
-def test_a_caller_elsewhere_is_served_by_a_base_that_was_named_relatively(
-    server: Path, place: Path, tmp_path: Path
-) -> None:
+def test_relative_base_works_from_any_directory(server: Path, place: Path, tmp_path: Path) -> None:
     done = ask(server, tmp_path, "fit", "--data", str(place / "data"), "--out", "afar", *QUICK)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "afar" / "adapter_model.safetensors").exists()
@@ -246,36 +243,32 @@ def test_a_caller_elsewhere_is_served_by_a_base_that_was_named_relatively(
     assert loads(place) == 1
 
 
-def test_a_hub_name_stays_as_it_is(tmp_path: Path) -> None:
+def test_hub_name_is_kept(tmp_path: Path) -> None:
     assert Server("owner/name", "auto", False, tmp_path / "s").base == "owner/name"
 
 
-def fit_here(place: Path, out: Path, *flags: str) -> None:
-    """sft.py's own command line in this process, on sessions of `place`."""
+def fit_here(place: Path, out: Path, *flags: str, held: HeldBase | None = None) -> None:
+    """Train on the sessions of `place` in this process."""
     import torch
 
     torch.set_num_threads(1)
-    arguments = ["--base", str(place / "base"), "--data", str(place / "data"), "--out", str(out), *QUICK, *flags]
-    with pytest.raises(SystemExit) as caught:
-        stage.run_script(sft.main, sft.parser(), arguments)
-    assert caught.value.code == 0
+    data, base = place / "data", place / "base"
+    assert fit(fit_settings("--base", base, "--data", data, "--out", out, *QUICK, *flags), held) == 0
 
 
-def test_no_fit_leaves_a_hook_on_the_held_base(place: Path, tmp_path: Path) -> None:
-    loading.hold(str(place / "base"))
-    try:
-        held, _ = loading.load_model(place / "base")
-        left = []
-        for name in ("first", "second"):
-            fit_here(place, tmp_path / name, "--gradient-checkpointing")
-            loading.release()
-            left.append(len(held.get_input_embeddings()._forward_hooks))
-        assert left == [0, 0]
-    finally:
-        loading._held = None
+def test_fit_leaves_no_hook_on_the_held_base(place: Path, tmp_path: Path) -> None:
+    held = HeldBase(str(place / "base"))
+    model, _ = load_model(place / "base", held=held)
+    assert model is held.model
+    left = []
+    for name in ("first", "second"):
+        fit_here(place, tmp_path / name, "--gradient-checkpointing", held=held)
+        held.release()
+        left.append(len(model.get_input_embeddings()._forward_hooks))
+    assert left == [0, 0]
 
 
-def test_a_fit_that_breaks_before_its_first_step_leaves_the_process_as_it_was(place: Path, tmp_path: Path) -> None:
+def test_failed_fit_leaves_the_process_unchanged(place: Path, tmp_path: Path) -> None:
     import torch
 
     precision = torch.get_float32_matmul_precision()
@@ -287,20 +280,20 @@ def test_a_fit_that_breaks_before_its_first_step_leaves_the_process_as_it_was(pl
         fit_here(place, out, "--epochs", "2")
     assert (torch.get_float32_matmul_precision(), os.environ.get("TENSORBOARD_LOGGING_DIR")) == (precision, None)
     small = shutil.copytree(place / "base", tmp_path / "small" / "base")
-    tiny.tokenizer("byte_level", vocabulary=1024).save_pretrained(small)  # ids that the embedding does not have
+    tiny.tokenizer("byte_level", vocabulary=1024).save_pretrained(small)  # with ids outside the embedding
     shutil.copytree(place / "data", tmp_path / "small" / "data")
     with pytest.raises(IndexError):
         fit_here(tmp_path / "small", tmp_path / "never")
     assert torch.get_float32_matmul_precision() == precision
 
 
-def test_a_second_server_on_the_same_socket_is_refused(server: Path, place: Path) -> None:
+def test_second_server_on_a_socket_is_refused(server: Path, place: Path) -> None:
     done = ask(server, place, "--base", "base", "serve")
     assert done.returncode == 2
     assert "a server listens there" in done.stderr
 
 
-def test_status_shows_the_resident_memory_of_the_server(server: Path, place: Path) -> None:
+def test_status_shows_the_servers_memory(server: Path, place: Path) -> None:
     told = status(server, place)
     seen = int((Path("/proc") / str(told["pid"]) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     assert abs(told["resident_bytes"] - seen) < 0.05 * seen
@@ -308,11 +301,11 @@ def test_status_shows_the_resident_memory_of_the_server(server: Path, place: Pat
 
 
 @pytest.mark.docker
-def test_adapters_are_evaluated_in_turn_without_a_base_load_as_in_fresh_processes(server: Path, place: Path) -> None:
+def test_evaluated_adapters_equal_those_of_a_fresh_process(server: Path, place: Path) -> None:
     flags = ["--scenarios", "held", "--max-steps", "4", "--max-new-tokens", "12"]
     jobs: dict[str, subprocess.CompletedProcess[str]] = {}
     for name, data in (("mild", "data"), ("keen", "other")):
-        own = ["--epochs", "25", "--accum", "1"]  # until it types what it was shown, and nothing that races with itself
+        own = ["--epochs", "25", "--accum", "1"]  # until it repeats the commands of the sessions
         jobs[f"fit {name}"] = ask(server, place, "fit", "--data", data, "--out", name, *QUICK, *own)
     for name in ("mild", "keen"):
         more = ["--compare-base"] if name == "mild" else []
@@ -331,7 +324,7 @@ def test_adapters_are_evaluated_in_turn_without_a_base_load_as_in_fresh_processe
     for name in ways:
         counts = json.loads(jobs[name].stdout)["transcripts"]["adapter"]
         assert counts["differ"] == counts["parted_level"] == 0, counts
-        assert counts["same"] + counts.get("parted_in_output", 0) == 2, counts  # what ls says has the time in it
+        assert counts["same"] + counts.get("parted_in_output", 0) == 2, counts  # the output of ls contains the time
         assert counts["same"] >= 1, counts
         assert "transcripts against eval/keen: {'same': " in jobs[name].stderr
     assert read_json(place / "eval" / "mild" / "report.json")["n"] == 2
@@ -342,7 +335,7 @@ def test_adapters_are_evaluated_in_turn_without_a_base_load_as_in_fresh_processe
 
 
 def assert_same_operator(one: Path, other: Path) -> None:
-    """The transcripts are the same, or part first in what the shell said (ls says the time)."""
+    """The transcripts are equal, or differ first in an output (ls prints the time)."""
     for first, second in zip(read_trajectories(one), read_trajectories(other), strict=True):
         ids, mask, others = first.token_ids or [], first.assistant_mask or [], second.token_ids or []
         apart = next((at for at, pair in enumerate(zip(ids, others, strict=False)) if pair[0] != pair[1]), None)
@@ -353,7 +346,7 @@ def transcripts(directory: Path) -> list[list[int] | None]:
     return [episode.token_ids for episode in read_trajectories(directory)]
 
 
-def test_no_server_is_one_line(tmp_path: Path) -> None:
+def test_missing_server_is_one_line(tmp_path: Path) -> None:
     done = ask(tmp_path / "none", tmp_path, "status")
     assert done.returncode == 2
     assert "no server answers" in done.stderr

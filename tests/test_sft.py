@@ -1,4 +1,4 @@
-"""Training is right: the loss, the accounting, the resume and the identity of an adapter, on a real tiny base."""
+"""Training on a real tiny base: loss, accounting of rows, resume, and the identity of an adapter."""
 
 import hashlib
 import json
@@ -17,14 +17,16 @@ import pytest
 import sft
 from model import hardware
 from model.render import Renderer
-from pipeline import stage
 from schema import read_scenarios, write_json, write_record
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base
 from tests.helpers.tiny import scenario, tokenizer, trajectory
+from tests.helpers.training import exit_code, fit_settings
 from training import inspection, loop
+from training import run as run_of
 from training.dataset import IGNORED, build
 from training.inspection import inspect
+from training.settings import TrainingSettings
 
 QUICK = ["--lr", "5e-3", "--lora-targets", "all-linear", "--dtype", "fp32"]
 
@@ -56,16 +58,11 @@ def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
 
 
 def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
-    """The same command line without a new process: exit code, stdout, stderr. Saves the seconds that torch takes."""
-    import torch
-
-    torch.set_num_threads(1)
+    """The same command line in this process, which saves importing torch: exit code, stdout, stderr."""
     capsys.readouterr()
-    with pytest.raises(SystemExit) as caught:
-        stage.run_script(sft.main, sft.parser(), ["--no-reload", *map(str, arguments)])
+    code = exit_code(sft, "--no-reload", *arguments)
     shown = capsys.readouterr()
-    assert isinstance(caught.value.code, int)
-    return caught.value.code, shown.out, shown.err
+    return code, shown.out, shown.err
 
 
 def train_here(capsys: pytest.CaptureFixture[str], *arguments: Any) -> dict[str, Any]:
@@ -104,7 +101,7 @@ def trained(base: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) ->
     return out, result
 
 
-def test_the_adapter_directory_says_what_it_is(trained: tuple[Path, dict[str, Any]], base: Path, data: Path) -> None:
+def test_adapter_directory_is_complete(trained: tuple[Path, dict[str, Any]], base: Path, data: Path) -> None:
     out, result = trained
     assert {path.name for path in out.iterdir()} == {
         "adapter_model.safetensors", "adapter_config.json", "render.json", "sekft.json", "log_history.jsonl",
@@ -130,7 +127,7 @@ def test_the_adapter_directory_says_what_it_is(trained: tuple[Path, dict[str, An
     assert result["loss_last"] < result["loss_first"]
 
 
-def test_without_a_learning_rate_the_base_s_width_sets_it(
+def test_default_learning_rate_follows_the_width(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = in_process(capsys, "--data", data, "--base", base, "--out", tmp_path / "out", "--limit", 3)
@@ -140,14 +137,14 @@ def test_without_a_learning_rate_the_base_s_width_sets_it(
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["flags"]["lr"] == 0.013
 
 
-def test_every_row_is_accounted_for_once(trained: tuple[Path, dict[str, Any]]) -> None:
+def test_every_row_is_counted_once(trained: tuple[Path, dict[str, Any]]) -> None:
     _, result = trained
     assert result["read"] == 12
     assert result["used"] + sum(result["left_out"].values()) == 12
     assert result["left_out"] == {"not_kept": 1, "beyond_limit": 0, "malformed": 0, "over_length": 0, "no_labels": 0}
 
 
-def test_a_finished_run_returns_at_once_and_more_epochs_go_on(
+def test_finished_run_returns_at_once_or_adds_epochs(
     trained: tuple[Path, dict[str, Any]], base: Path, data: Path
 ) -> None:
     out, result = trained
@@ -168,7 +165,7 @@ def test_a_finished_run_returns_at_once_and_more_epochs_go_on(
     assert [entry["step"] for entry in history(out)] == list(range(1, more["steps"] + 1))
 
 
-def test_the_saved_adapter_loads_and_changes_the_base(trained: tuple[Path, dict[str, Any]], base: Path) -> None:
+def test_saved_adapter_changes_the_base(trained: tuple[Path, dict[str, Any]], base: Path) -> None:
     import torch
     from safetensors.torch import load_file
 
@@ -190,7 +187,7 @@ def test_the_saved_adapter_loads_and_changes_the_base(trained: tuple[Path, dict[
 
 
 @pytest.mark.parametrize("batch", [1, 2])
-def test_a_killed_run_resumes_to_the_very_same_adapter(batch: int, base: Path, data: Path, tmp_path: Path) -> None:
+def test_killed_run_resumes_to_the_same_adapter(batch: int, base: Path, data: Path, tmp_path: Path) -> None:
     flags = ["--data", data, "--base", base, "--epochs", 6 * batch, "--accum", 2, "--batch", batch, *QUICK]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     summary(run(*flags, "--out", whole))
@@ -206,7 +203,7 @@ def test_a_killed_run_resumes_to_the_very_same_adapter(batch: int, base: Path, d
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (cut / "adapter_model.safetensors").exists(), last
-    (cut / "checkpoints" / "checkpoint-9999").mkdir()  # what a kill in the middle of a save leaves
+    (cut / "checkpoints" / "checkpoint-9999").mkdir()  # left by a kill during a save
     resumed = summary(run(*flags, "--out", cut))
     assert last < 4 or resumed["resumed_from"] > 0, last
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
@@ -231,8 +228,7 @@ def model(base: Path) -> Any:
     from model.loading import load_model
 
     loaded, _ = load_model(base, dtype="fp32")
-    settings = {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}
-    return loop.add_lora(loaded, settings)
+    return loop.add_lora(loaded, TrainingSettings(lora_r=4, lora_alpha=8))
 
 
 def rows(count: int = 3) -> list[dict[str, list[int]]]:
@@ -244,7 +240,7 @@ def rows(count: int = 3) -> list[dict[str, list[int]]]:
     ]
 
 
-def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any) -> None:
+def test_compact_loss_equals_the_stock_loss(model: Any) -> None:
     import torch
 
     for batch_rows in (rows(1), rows(3)):
@@ -253,33 +249,33 @@ def test_the_loss_and_its_gradient_are_those_of_every_position_scored(model: Any
         results = []
         for compact in (True, False):
             model.zero_grad()
-            loss = loop.labelled_loss(model, batch) / labels if compact else model(**batch).loss
+            loss = loop.compact_loss(model, batch) / labels if compact else model(**batch).loss
             torch.autograd.backward(loss)
             norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
             results.append((loss.item(), norm.item()))
         assert results[0] == pytest.approx(results[1], rel=1e-5)
 
 
-def test_loss_and_gradient_norm_of_every_step_are_those_of_the_plain_trainer(
+def test_every_step_equals_the_plain_trainer(
     base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ["--data", data, "--base", base, "--epochs", 2, "--batch", 2, "--accum", 3, *QUICK]
     train_here(capsys, *flags, "--out", tmp_path / "ours")
-    monkeypatch.setattr(sft, "head_is_plain", lambda model, row: False)  # Trainer's own loss, every position scored
+    monkeypatch.setattr(run_of, "head_is_plain", lambda model, row: False)  # Trainer's own loss
     plain = train_here(capsys, *flags, "--out", tmp_path / "plain")
     assert plain["loss_on_labelled_positions_only"] is False
     for ours, theirs in zip(history(tmp_path / "ours"), history(tmp_path / "plain"), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-5)
 
 
-def test_padding_and_accumulation_change_no_loss(model: Any) -> None:
-    together = float(loop.labelled_loss(model, loop.collate(rows(3))).detach())
-    alone = sum(float(loop.labelled_loss(model, loop.collate([row])).detach()) for row in rows(3))
+def test_padding_does_not_change_the_loss(model: Any) -> None:
+    together = float(loop.compact_loss(model, loop.collate(rows(3))).detach())
+    alone = sum(float(loop.compact_loss(model, loop.collate([row])).detach()) for row in rows(3))
     assert together == pytest.approx(alone, rel=1e-5)
     assert set(loop.collate(rows(3))) == {"input_ids", "labels"}  # no mask: SDPA keeps its causal kernels
 
 
-def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path) -> None:
+def test_gradients_pass_through_a_4bit_base_after_eval(base: Path) -> None:
     import torch
 
     from model.loading import load_model
@@ -288,20 +284,20 @@ def test_gradients_pass_through_a_4bit_base_that_was_evaluated_before(base: Path
     for evaluated in (False, True):
         torch.manual_seed(0)
         loaded, _ = load_model(base, dtype="fp32", load_4bit=True)
-        adapted = loop.add_lora(loaded, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8})
+        adapted = loop.add_lora(loaded, TrainingSettings(lora_r=4, lora_alpha=8))
         batch = loop.collate(rows(1))
         if evaluated:
             with torch.no_grad():
                 adapted.eval()(**batch)
         loop.unpack_4bit(adapted)
         loop.head_is_plain(adapted, rows(1)[0])
-        torch.autograd.backward(loop.labelled_loss(adapted.train(), batch))
+        torch.autograd.backward(loop.compact_loss(adapted.train(), batch))
         norms.append({name: float(p.grad.norm()) for name, p in adapted.named_parameters() if p.grad is not None})
     assert norms[0] == pytest.approx(norms[1], rel=2e-2)  # repacking rounds the scales to bf16
     assert sum(norms[0].values()) > 0
 
 
-def test_a_base_that_scales_its_logits_is_noticed(model: Any) -> None:
+def test_scaled_logits_are_noticed(model: Any) -> None:
     assert loop.head_is_plain(model, rows(1)[0])
     stock = type(model.get_base_model()).forward
     try:
@@ -316,20 +312,20 @@ def _halved(output: Any) -> Any:
     return output
 
 
-def test_only_fp32_adapter_weights_train_under_any_dtype(base: Path) -> None:
+def test_only_fp32_adapter_weights_are_trained(base: Path) -> None:
     import torch
 
     from model.loading import load_model
 
     for dtype in ("fp16", "bf16", "fp32"):
         loaded, _ = load_model(base, dtype=dtype)
-        adapted = loop.add_lora(loaded, {"lora_targets": "q_proj,v_proj", "lora_r": 4, "lora_alpha": 8})
+        adapted = loop.add_lora(loaded, TrainingSettings(lora_targets="q_proj,v_proj", lora_r=4, lora_alpha=8))
         trainable = {name: p.dtype for name, p in adapted.named_parameters() if p.requires_grad}
         assert trainable
         assert all("lora_" in name and kind == torch.float32 for name, kind in trainable.items())
 
 
-def test_a_grad_scaler_steps_these_weights_and_refuses_half_ones() -> None:
+def test_grad_scaler_refuses_half_precision_weights() -> None:
     import torch
 
     scaler = torch.amp.GradScaler("cpu")
@@ -350,15 +346,14 @@ def test_a_grad_scaler_steps_these_weights_and_refuses_half_ones() -> None:
     ("targets", "parameters"),
     [([], 41_943_040), (["--lora-targets", "q_proj,k_proj,v_proj,o_proj"], 13_631_488)],
 )
-def test_rank_16_on_mistral_7b_has_its_known_parameters(targets: list[str], parameters: int) -> None:
+def test_adapter_size_on_mistral_7b(targets: list[str], parameters: int) -> None:
     import torch
     from transformers import MistralConfig, MistralForCausalLM
 
     with torch.device("meta"):
         bare = MistralForCausalLM(MistralConfig())
-    flags = sft.parser().parse_args(["--data", "x", "--base", "y", *targets])
     bare.requires_grad_(False)
-    adapted = loop.add_lora(bare, vars(flags))
+    adapted = loop.add_lora(bare, fit_settings(*targets))
     assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == parameters
 
 
@@ -374,7 +369,7 @@ def test_half_precision_and_4bit_train_on_cpu(
     assert result["left_out"]["beyond_limit"] == 9
 
 
-def test_chat_render_trains_and_is_named_in_the_adapter(
+def test_chat_render_is_recorded_in_the_adapter(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -383,7 +378,7 @@ def test_chat_render_trains_and_is_named_in_the_adapter(
     assert json.loads((out / "render.json").read_text())["wire"] == "chat"
 
 
-def test_inspect_needs_no_weights_and_shows_the_mask(base: Path, data: Path, tmp_path: Path) -> None:
+def test_inspect_needs_no_weights(base: Path, data: Path, tmp_path: Path) -> None:
     bare = tmp_path / "base"
     bare.mkdir()
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
@@ -391,7 +386,7 @@ def test_inspect_needs_no_weights_and_shows_the_mask(base: Path, data: Path, tmp
     done = run("--data", data, "--base", bare, "--inspect", "--show", 1, "--batch", 4)
     result = summary(done)
     assert result["used"] == 11
-    assert [finding["check"] for finding in result["findings"]] == ["near_duplicates"]  # they differ in numbers
+    assert [finding["check"] for finding in result["findings"]] == ["near_duplicates"]  # they differ only in numbers
     assert result["estimate"] is None
     assert "no config.json; no estimate" in done.stderr
     assert result["same_commands"] == 0
@@ -404,7 +399,7 @@ def test_inspect_needs_no_weights_and_shows_the_mask(base: Path, data: Path, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_inspect_estimates_what_the_run_will_take(
+def test_inspect_estimates_the_costs(
     base: Path, data: Path, capsys: pytest.CaptureFixture[str], trained: tuple[Path, dict[str, Any]]
 ) -> None:
     flags = ["--data", data, "--base", base, "--inspect", "--epochs", 4, "--accum", 2, *QUICK]
@@ -419,7 +414,7 @@ def test_inspect_estimates_what_the_run_will_take(
     assert train_here(capsys, *flags, "--epochs", 8, "--overfit", 2, "--show", 9)["steps_estimate"] == 2 * 8
 
 
-def test_inspect_fails_on_held_out_rows_and_names_them(
+def test_inspect_names_held_out_rows(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     holdout = tmp_path / "holdout"
@@ -429,7 +424,7 @@ def test_inspect_fails_on_held_out_rows_and_names_them(
     assert "ERROR holdout_scenario: 1 rows that are held out: t7-s0" in err
 
 
-def test_the_sessions_of_some_scenarios_alone_are_trained_on(
+def test_training_can_be_limited_to_scenarios(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     some = tmp_path / data.name  # two inputs of one name
@@ -458,7 +453,7 @@ def test_the_sessions_of_some_scenarios_alone_are_trained_on(
         ("archetype", scenario("fresh"), "11 sessions whose archetype is held out"),
     ],
 )
-def test_training_on_what_is_held_out_is_refused(
+def test_training_on_held_out_data_is_refused(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], by: str, other: Any, message: str
 ) -> None:
     write_record(tmp_path / "holdout", other)
@@ -470,7 +465,7 @@ def test_training_on_what_is_held_out_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_scenario_with_the_same_content_under_another_id_is_held_out_too(data: Path, tmp_path: Path) -> None:
+def test_renamed_scenario_is_held_out_too(data: Path, tmp_path: Path) -> None:
     from pipeline.holdout import overlap, session_of
 
     write_record(tmp_path, scenario("t7").model_copy(update={"id": "renamed"}))
@@ -478,7 +473,7 @@ def test_a_scenario_with_the_same_content_under_another_id_is_held_out_too(data:
     assert overlap(kept, tmp_path, read_scenarios(tmp_path)) == {"scenario": ["t7-s0"], "archetype": []}
 
 
-def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:
+def test_long_and_untrained_rows_are_left_out_and_named() -> None:
     empty = trajectory("empty-s0").model_copy(update={"messages": trajectory().messages[:2]})
     long = trajectory("long-s0", steps=30)
     dataset = build([trajectory("a-s0"), empty, long], renderer(), max_length_tokens=600)
@@ -489,10 +484,10 @@ def test_long_and_unlabelled_rows_are_left_out_and_named() -> None:
     assert levels["over_length"] == "WARN"
     (cut,) = [finding for finding in inspect(dataset, renderer()) if finding.check == "over_length"]
     (row,) = dataset.long
-    assert f"a cut would take {sum(row.encoded.mask[600:])} of their {sum(row.encoded.mask)} labelled" in cut.text
+    assert f"a cut would take {sum(row.encoded.mask[600:])} of their {sum(row.encoded.mask)} trained" in cut.text
 
 
-def test_ids_that_a_local_operator_sampled_are_trained_on_as_they_are() -> None:
+def test_sampled_ids_are_trained_on_unchanged() -> None:
     r, plain = renderer(), trajectory("rec-s0")
     encoded = r.encode(plain.messages)
     first = next(at for at, (a, b) in enumerate(encoded.offsets) if encoded.mask[at] and b - a > 1)
@@ -514,7 +509,7 @@ def test_ids_that_a_local_operator_sampled_are_trained_on_as_they_are() -> None:
     assert dataset.counts()["retokenised"] == 1
 
 
-def test_a_low_learning_rate_and_too_little_memory_are_warned_of(
+def test_low_rate_and_little_memory_are_warned_of(
     base: Path, data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flags = ["--data", data, "--base", base, "--inspect"]

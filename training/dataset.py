@@ -1,22 +1,20 @@
 """Turn trajectories into training examples and account for every row.
 
-    from training.dataset import build, refuse_overlap
+    from training.dataset import build
 
-Reads   <data>/*.json (schema.Trajectory), <holdout>/*.json (schema.Scenario)
-Writes  nothing
-Needs   a tokenizer
+    dataset = build(trajectories, renderer, max_length_tokens=4096)
 
-Rows are never cut: a session over the limit is left out and named, since what is cut first is the terminal. Ids that
-a local operator really sampled are trained on as they are where they belong to this tokenizer and render.
+No row is cut: a session over the limit is left out and named, because a cut would remove the terminal first. Ids that a
+local operator sampled are trained on unchanged where they fit this tokenizer and render format.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from model.render import Encoded, Renderer
-from schema import Message, Trajectory, canonical, sha256
+from schema import Trajectory, canonical, sha256
 
 IGNORED = -100  # the label that torch's cross entropy leaves out
 LEFT_OUT = ("not_kept", "beyond_limit", "malformed", "over_length", "no_labels")
@@ -24,11 +22,11 @@ LEFT_OUT = ("not_kept", "beyond_limit", "malformed", "over_length", "no_labels")
 
 @dataclass(frozen=True)
 class Example:
-    """One session to train on. `encoded` has one mask entry per token: 1 where the loss falls."""
+    """One session to train on. `encoded` has one mask entry per token: 1 where the token carries loss."""
 
     trajectory: Trajectory
     encoded: Encoded
-    recorded: bool  # the operator's own ids, not its text tokenised again
+    recorded: bool  # holds the ids that the operator sampled, not its text tokenised again
 
     @property
     def id(self) -> str:
@@ -36,7 +34,7 @@ class Example:
         return self.trajectory.id
 
     def row(self) -> dict[str, list[int]]:
-        """What a trainer takes: ids and labels, IGNORED where the mask is 0."""
+        """The ids and labels for a trainer; a label is IGNORED where the mask is 0."""
         ids = self.encoded.token_ids
         return {
             "input_ids": ids,
@@ -46,18 +44,18 @@ class Example:
 
 @dataclass
 class Dataset:
-    """The examples of a run, and what became of every row of the input."""
+    """The examples of a run, and the result for every row of the input."""
 
     read: int
     max_length_tokens: int = 0
     examples: list[Example] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=lambda: {reason: [] for reason in LEFT_OUT})
-    retokenised: list[str] = field(default_factory=list)  # had recorded ids that another tokenizer or render made
-    long: list[Example] = field(default_factory=list)  # what is over the limit
-    malformed: list[str] = field(default_factory=list)  # what is wrong with each row whose turns no session has
+    retokenised: list[str] = field(default_factory=list)  # have recorded ids of another tokenizer or render format
+    long: list[Example] = field(default_factory=list)  # over the limit
+    malformed: list[str] = field(default_factory=list)  # the error of each row with turns in an impossible order
 
     def counts(self) -> dict[str, Any]:
-        """Every row exactly once: read = used + the sum of left_out."""
+        """Counts of rows and tokens; every row counts once: read = used + the sum of left_out."""
         return {
             "read": self.read,
             "used": len(self.examples),
@@ -70,7 +68,7 @@ class Dataset:
         }
 
     def sizes(self) -> tuple[list[int], list[int]]:
-        """Tokens and labelled tokens of every example."""
+        """Tokens and trained tokens of every example."""
         return (
             [len(example.encoded.token_ids) for example in self.examples],
             [sum(example.encoded.mask) for example in self.examples],
@@ -82,7 +80,7 @@ class Dataset:
         self.examples = self.examples[:count]
 
     def hash(self) -> str:
-        """SHA-256 over the ids and masks in order: what a checkpoint was trained on."""
+        """SHA-256 over ids and masks in order; identifies the rows that a checkpoint was trained on."""
         return sha256(
             canonical([[example.id, example.encoded.token_ids, example.encoded.mask] for example in self.examples])
         )
@@ -96,7 +94,7 @@ def build(
     limit: int | None = None,
     include_not_kept: bool = False,
 ) -> Dataset:
-    """The examples among `trajectories`, in their order; rows with turns that no session has are `malformed`."""
+    """The examples among `trajectories`, in their order; rows with turns in an impossible order are `malformed`."""
     dataset = Dataset(read=len(trajectories), max_length_tokens=max_length_tokens)
     for index, trajectory in enumerate(trajectories):
         if limit is not None and index >= limit:
@@ -129,18 +127,13 @@ def _example(trajectory: Trajectory, renderer: Renderer) -> Example:
         ids = trajectory.token_ids or []
         common = min(len(ids), len(encoded.token_ids))
         said = [renderer.decode_turn(turn)[0] for turn in recorded]
-        if encoded.token_ids[:common] == ids[:common] and said == commands_of(trajectory.messages):
+        if encoded.token_ids[:common] == ids[:common] and said == trajectory.commands:
             return Example(trajectory, encoded, recorded=True)
     return Example(trajectory, renderer.encode(trajectory.messages), recorded=False)
 
 
-def commands_of(messages: Iterable[Message]) -> list[str]:
-    """What the operator typed, turn by turn."""
-    return [message.content for message in messages if message.role == "assistant"]
-
-
 def _recorded(trajectory: Trajectory) -> list[list[int]] | None:
-    """The sampled ids of each assistant turn, None where there are none or they do not pair up with the turns."""
+    """The sampled ids of each assistant turn; None where there are none or their number differs from the turns."""
     if trajectory.token_ids is None or trajectory.assistant_mask is None:
         return None
     turns: list[list[int]] = []
@@ -151,7 +144,7 @@ def _recorded(trajectory: Trajectory) -> list[list[int]] | None:
         if on:
             turns[-1].append(id_)
         before = on
-    return turns if len(turns) == len(commands_of(trajectory.messages)) else None
+    return turns if len(turns) == len(trajectory.commands) else None
 
 
 def steps_of(rows: int, batch: int, accum: int, epochs: int) -> int:

@@ -1,13 +1,12 @@
-"""Check a dataset and its mask without any weights, and show what the loss falls on.
+"""Check a dataset and its mask without any weights, and show which tokens carry loss.
 
-    from training.inspection import inspect, show, statistics_of
+    from training.inspection import inspect, show
 
-Reads   <base>/config.json, generation_config.json
-Writes  nothing
-Needs   a tokenizer (in the renderer); torch and transformers for what a run will cost
+    for finding in inspect(dataset, renderer):
+        print(finding.line())
 
-Each check answers a complaint that users file against trainers, and every one has been seen to fail on a planted
-fault. An ERROR names rows that would train a model wrongly; its text tells where the first of them goes wrong.
+Each check answers a complaint that users have about trainers, and each has been seen to fail on a planted fault. An
+ERROR names rows that would train a model wrongly; its text shows the first fault.
 """
 
 import re
@@ -25,12 +24,13 @@ from model.render import Renderer
 from pipeline import stage
 from pipeline.verdicts import is_terminal
 from schema import BadInputError, Message, read_json
-from training.dataset import Dataset, Example, commands_of, steps_of
+from training.dataset import Dataset, Example, steps_of
+from training.settings import FitSettings
 
-LABELLED_SHARE = (0.01, 0.95)  # outside of these a mask is broken, whatever the data
-LOW_LR = 0.25  # of the usual learning rate (5e-5 for Mistral-7B): that of full fine-tuning is a tenth of it
-SHOWN_CHARACTERS = 40  # of a text that is quoted in a finding
-# What a terminal could obey, as pictures: every control character but newline and tab.
+TRAINED_SHARE = (0.01, 0.95)  # outside this range a mask is broken, for any data
+LOW_LR = 0.25  # share of the usual rate (5e-5 for Mistral-7B); full fine-tuning uses a tenth of the usual rate
+SHOWN_CHARACTERS = 40  # longest text that a finding quotes
+# Control characters that a terminal would obey, as pictures; all but newline and tab.
 PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
 PICTURES |= dict.fromkeys(range(0x7F, 0xA0), "\N{SYMBOL FOR DELETE}")
 
@@ -47,40 +47,34 @@ class Finding:
     rows: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """One greppable line; the first rows by name, all of them are in the JSON line."""
+        """One greppable line with the first rows; the JSON line has all of them."""
         named = f": {', '.join(self.rows[:8])}{' … (all: stdout)' if len(self.rows) > 8 else ''}" if self.rows else ""
         return f"{self.level:5s} {self.check}: {self.text}{named}"
 
 
-def report_inspection(
-    dataset: Dataset, renderer: Renderer, held: dict[str, list[str]] | None, settings: dict[str, Any], show_rows: int
+def print_inspection(
+    dataset: Dataset, renderer: Renderer, settings: FitSettings, held_out: dict[str, list[str]] | None
 ) -> int:
-    """Findings and shown rows on stderr, the JSON line on stdout; 2 where a finding is an ERROR.
+    """Print findings and example rows to stderr and the JSON line to stdout; returns 2 where a finding is an ERROR.
 
-    `settings` are sft.py's flags, `held` what overlaps with a holdout (None: not asked).
+    `held_out` names the rows that overlap with a holdout (None: no --holdout).
     """
     costs = estimate(dataset, settings)
-    findings = inspect(dataset, renderer, holdout=held)
-    findings += [_eos(renderer, settings["base"]), _card(settings["base"], settings["dtype"])]
-    if settings["lr"] < LOW_LR * (usual := hardware.usual_rate(settings["base"])):
-        findings.append(Finding("WARN", "lr", f"{settings['lr']:g} is low for LoRA; {usual:g} is usual for this base"))
-    need = costs["memory_bytes"]["total"] if costs else 0
-    if line := hardware.too_small(need, hardware.free_bytes_here()):
-        findings.append(Finding("WARN", "memory", line))
+    findings = [*inspect(dataset, renderer, held_out=held_out), *inspect_run(renderer, settings, costs)]
     wrong = {row for finding in findings if finding.level == "ERROR" for row in finding.rows}
-    for example in sorted(dataset.examples, key=lambda example: example.id not in wrong)[:show_rows]:
+    for example in sorted(dataset.examples, key=lambda example: example.id not in wrong)[: settings.show_rows]:
         print(show(example, colour=sys.stderr.isatty()), file=sys.stderr)
     for finding in findings:
         print(finding.line(), file=sys.stderr)
-    lengths, labels = dataset.sizes()
+    lengths, trained = dataset.sizes()
     stage.print_summary(
         {
             **dataset.counts(),
             **statistics_of(dataset, renderer),
-            "labelled_share": round(sum(labels) / sum(lengths), 4) if lengths else None,
-            "steps_estimate": steps_of(len(lengths), *(settings[name] for name in ("batch", "accum", "epochs"))),
-            "steps_per_epoch": steps_of(len(lengths), settings["batch"], settings["accum"], 1),
-            "padding_share": padding_share(lengths, settings["batch"], settings["accum"]),
+            "labelled_share": round(sum(trained) / sum(lengths), 4) if lengths else None,
+            "steps_estimate": steps_of(len(lengths), settings.batch, settings.accum, settings.epochs),
+            "steps_per_epoch": steps_of(len(lengths), settings.batch, settings.accum, 1),
+            "padding_share": padding_share(lengths, settings.batch, settings.accum),
             "estimate": costs,
             "data_sha256": dataset.hash(),
             "render": renderer.describe(),
@@ -93,12 +87,24 @@ def report_inspection(
     return stage.BAD_INPUT if any(finding.level == "ERROR" for finding in findings) else stage.DONE
 
 
-def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str]] | None = None) -> list[Finding]:
+def inspect_run(renderer: Renderer, settings: FitSettings, costs: dict[str, Any] | None) -> list[Finding]:
+    """The checks of the run itself: end token, GPU, learning rate, memory."""
+    base, rate = settings.base, settings.lr
+    findings = [_eos(renderer, base), _gpu(base, settings.dtype)]
+    if rate is not None and rate < LOW_LR * (usual := hardware.usual_rate(base)):
+        findings.append(Finding("WARN", "lr", f"{rate:g} is low for LoRA; {usual:g} is usual for this base"))
+    need = costs["memory_bytes"]["total"] if costs else 0
+    if line := hardware.too_small(need, hardware.free_bytes_here()):
+        findings.append(Finding("WARN", "memory", line))
+    return findings
+
+
+def inspect(dataset: Dataset, renderer: Renderer, *, held_out: dict[str, list[str]] | None = None) -> list[Finding]:
     """Every check that needs no weights, in a fixed order."""
     examples = dataset.examples
 
     def over(check: str, text: str, where: Check, level: str = "ERROR") -> Finding:
-        """The finding of one check over all rows; `where` says what is wrong with a row, or nothing."""
+        """The finding of one check over all rows; `where` returns the fault of a row, or an empty text."""
         wrong = [(example.id, fault) for example in examples if (fault := where(example, renderer))]
         if not wrong:
             return Finding("OK", check, text)
@@ -108,12 +114,12 @@ def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str
     known = set(same)
     alike = [id_ for id_ in _repeated(examples, _blurred) if id_ not in known]
     findings = [
-        over("spans", "labelled text is the operator's turns with end marker, byte for byte", _spans_differ),
+        over("spans", "trained text is the operator's turns with end marker, byte for byte", _spans_differ),
         over("straddling", "no token crosses a turn's edge", _straddles),
         over("prefix", "every turn's context is a prefix of the ids", _prefix_breaks),
         over("end", "every turn ends in the end marker, and holds none before it", _end_is_wrong),
         over("bos", "one BOS at most, at the start", _bos_is_wrong),
-        over("decode", "labelled ids give each command and its end marker back, byte for byte", _decode_differs),
+        over("decode", "trained ids give each command and its end marker back, byte for byte", _decode_differs),
         over("forged", "no output spells a marker", _forges, level="WARN"),
         over("empty", "no operator turn is empty", _has_empty_turn, level="WARN"),
         over("terminal", "the last command is a terminal", _has_no_terminal, level="WARN"),
@@ -126,7 +132,7 @@ def inspect(dataset: Dataset, renderer: Renderer, *, holdout: dict[str, list[str
         _named("WARN", "near_duplicates", "rows equal to an earlier one but for numbers, case, white space", alike),
         _pad(renderer),
     ]
-    for kind, ids in (holdout or {}).items():
+    for kind, ids in (held_out or {}).items():
         findings.append(_named("ERROR", f"holdout_{kind}", "rows that are held out", ids))
     return findings
 
@@ -139,8 +145,8 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…")
 
 
-def _labelled(example: Example) -> list[list[int]]:
-    """Token positions of each labelled span."""
+def _trained_positions(example: Example) -> list[list[int]]:
+    """The trained token positions of each operator turn."""
     encoded, spans = example.encoded, example.encoded.spans
     positions = [position for position, on in enumerate(encoded.mask) if on]
     return [[position for position in positions if start <= encoded.offsets[position][0] < end] for start, end in spans]
@@ -148,23 +154,23 @@ def _labelled(example: Example) -> list[list[int]]:
 
 def _spans_differ(example: Example, renderer: Renderer) -> str:
     encoded = example.encoded
-    turns = [command + renderer.end_text for command in commands_of(example.trajectory.messages)]
+    turns = [command + renderer.end_text for command in example.trajectory.commands]
     texts = [encoded.text[start:end] for start, end in encoded.spans]
     if len(texts) != len(turns):
-        return f"{len(texts)} labelled spans for {len(turns)} operator turns"
+        return f"{len(texts)} trained spans for {len(turns)} operator turns"
     if not example.recorded:
         for turn, (text, wanted) in enumerate(zip(texts, turns, strict=True)):
             if text != wanted:
                 return f"turn {turn}: the span is {_quoted(text)}, the turn {_quoted(wanted)}"
-    groups = _labelled(example)
+    groups = _trained_positions(example)
     if sum(map(len, groups)) != sum(encoded.mask):
-        return f"{sum(encoded.mask) - sum(map(len, groups))} labelled tokens lie outside the operator's turns"
+        return f"{sum(encoded.mask) - sum(map(len, groups))} trained tokens lie outside the operator's turns"
     for turn, (group, (start, end)) in enumerate(zip(groups, encoded.spans, strict=True)):
         text = encoded.text[start:end]
         first, last = end - len(text.lstrip()), start + len(text.rstrip())  # offsets may leave space at the edges out
         covered = [encoded.offsets[position] for position in group]
         if not group or covered[0][0] > first or covered[-1][1] < last or _has_gap(group):
-            return f"turn {turn}: not all of {_quoted(text)} is labelled"
+            return f"turn {turn}: not all of {_quoted(text)} is trained"
     return ""
 
 
@@ -191,19 +197,19 @@ def _prefix_breaks(example: Example, renderer: Renderer) -> str:
                 if wanted != found:
                     return f"message {index}: token {position} is {found} in training, {wanted} in the context"
             if len(context) >= len(ids) or not example.encoded.mask[len(context)]:
-                return f"message {index}: the token after its context is not labelled"
+                return f"message {index}: the token after its context is not trained"
     return ""
 
 
 def _read_differs(example: Example, renderer: Renderer) -> str:
-    """What stands before each recorded turn, against the messages: the turns themselves are as they were sampled."""
+    """Compare the ids before each recorded turn with the messages; the turns themselves are as sampled."""
     messages, ids = example.trajectory.messages, example.encoded.token_ids
     turns = [index for index, message in enumerate(messages) if message.role == "assistant"]
     read = cursor = 0
-    for index, group in zip(turns, filter(None, _labelled(example)), strict=False):
+    for index, group in zip(turns, filter(None, _trained_positions(example)), strict=False):
         wanted = renderer.environment_ids(messages[read:index]) if read else renderer.context(messages[:index])
         if ids[cursor : group[0]] != wanted:
-            return f"message {index}: the ids before it are not those of what it was shown"
+            return f"message {index}: the ids before it are not those of the messages before it"
         read, cursor = index + 1, group[-1] + 1
     return ""
 
@@ -224,7 +230,7 @@ def _bos_is_wrong(example: Example, renderer: Renderer) -> str:
 
 
 def _decode_differs(example: Example, renderer: Renderer) -> str:
-    groups, commands = _labelled(example), commands_of(example.trajectory.messages)
+    groups, commands = _trained_positions(example), example.trajectory.commands
     for turn, (group, command) in enumerate(zip(groups, commands, strict=False)):
         ids = [example.encoded.token_ids[position] for position in group]
         found, ended = renderer.decode_turn(ids)
@@ -240,17 +246,17 @@ def _decode_differs(example: Example, renderer: Renderer) -> str:
 def _forges(example: Example, renderer: Renderer) -> str:
     for index, message in enumerate(example.trajectory.messages):
         if message.role != "assistant" and (mark := renderer.forged(message.content)):
-            return f"message {index}: the world writes {_quoted(mark)}; it is read letter by letter, never as an edge"
+            return f"message {index}: an output has {_quoted(mark)}; it is read letter by letter, never as an edge"
     return ""
 
 
 def _has_empty_turn(example: Example, renderer: Renderer) -> str:
-    commands = commands_of(example.trajectory.messages)
+    commands = example.trajectory.commands
     return next((f"turn {turn} is {command!r}" for turn, command in enumerate(commands) if not command.strip()), "")
 
 
 def _has_no_terminal(example: Example, renderer: Renderer) -> str:
-    last = commands_of(example.trajectory.messages)[-1]
+    last = example.trajectory.commands[-1]
     return "" if is_terminal(last) else f"{_quoted(last)} ends the session and is no terminal"
 
 
@@ -259,14 +265,14 @@ def _share(dataset: Dataset) -> Finding:
     if not counts["tokens"]:
         return Finding("ERROR", "labelled_share", "no row is left to train on")
     share = counts["labelled_tokens"] / counts["tokens"]
-    low, high = LABELLED_SHARE
+    low, high = TRAINED_SHARE
     rows = [
         example.id
         for example in dataset.examples
         if not low <= sum(example.encoded.mask) / len(example.encoded.token_ids) <= high
     ]
     level = "WARN" if rows else "OK"
-    text = f"{share:.1%} of {counts['tokens']} tokens are labelled"
+    text = f"{share:.1%} of {counts['tokens']} tokens are trained"
     return Finding(level if low <= share <= high else "ERROR", "labelled_share", text, rows)
 
 
@@ -278,21 +284,21 @@ def _malformed(dataset: Dataset) -> Finding:
 
 
 def _truncation(dataset: Dataset) -> Finding:
-    """What is over the limit, and what a trainer that cuts would have taken off the end."""
+    """The rows over the limit, and the tokens that a trainer would lose by cutting them."""
     if not dataset.long:
         return Finding("OK", "over_length", "0 rows over --max-length-tokens")
     masks = [example.encoded.mask for example in dataset.long]
     limit = dataset.max_length_tokens
-    cut, labelled = sum(sum(mask[limit:]) for mask in masks), sum(map(sum, masks))
+    cut, trained = sum(sum(mask[limit:]) for mask in masks), sum(map(sum, masks))
     text = (
         f"{len(masks)} rows over --max-length-tokens {limit}, left out whole; a cut would take {cut} of their "
-        f"{labelled} labelled tokens and every terminal (longest {max(map(len, masks))} tokens)"
+        f"{trained} trained tokens and every terminal (longest {max(map(len, masks))} tokens)"
     )
     return Finding("WARN", "over_length", text, [example.id for example in dataset.long])
 
 
 def _repeated(examples: Sequence[Example], form: Callable[[str], str]) -> list[str]:
-    """Rows whose text in that form is an earlier row's."""
+    """Rows whose text, put into `form`, equals that of an earlier row."""
     seen: set[str] = set()
     repeated = []
     for example in examples:
@@ -317,7 +323,7 @@ def _pad(renderer: Renderer) -> Finding:
 
 
 def _eos(renderer: Renderer, base: str) -> Finding:
-    """Whether what stops a generation elsewhere (generation_config.json, or the tokenizer) ends a turn here."""
+    """Compare the end token of other programs (generation_config.json, or the tokenizer) with the end marker."""
     path = Path(base) / "generation_config.json"
     eos = read_json(path).get("eos_token_id") if path.exists() else renderer.tokenizer.eos_token_id
     if set(eos if isinstance(eos, list) else [eos]) & set(renderer.operator_ids("")):
@@ -330,19 +336,19 @@ def _eos(renderer: Renderer, base: str) -> Finding:
     return Finding("WARN", "eos", text)
 
 
-def _card(base: str, dtype: str) -> Finding:
-    """What sft.py would refuse on the card here, before it reads a weight."""
+def _gpu(base: str, dtype: str) -> Finding:
+    """The error with which sft.py would refuse this base on the GPU here."""
     try:
         loading.check_machine(base, dtype)
     except BadInputError as error:
-        return Finding("ERROR", "card", str(error))
+        return Finding("ERROR", "gpu", str(error))
     if line := hardware.no_gpu_here():
-        return Finding("WARN", "card", line)
-    return Finding("OK", "card", "the card here, if any, can do this")
+        return Finding("WARN", "gpu", line)
+    return Finding("OK", "gpu", "the GPU here, if there is one, can run this base")
 
 
 def padding_share(lengths: Sequence[int], batch: int, accum: int) -> float | None:
-    """The share of padding in a pass that groups by length as the trainer does, for one random order."""
+    """The share of padding in one pass, grouped by length as in the trainer, for one random order."""
     import torch
     from transformers.trainer_pt_utils import get_length_grouped_indices
 
@@ -359,10 +365,10 @@ def padding_share(lengths: Sequence[int], batch: int, accum: int) -> float | Non
 
 
 def statistics_of(dataset: Dataset, renderer: Renderer) -> dict[str, Any]:
-    """Quantiles of length, labels and labelled share per row (min, quartiles, max), and what rows have in common.
+    """Quantiles (min, quartiles, max) of length, trained tokens and their share per row, and counts of alike rows.
 
-    `same_commands` are rows whose commands are all those of an earlier row; `recorded_as_text` are rows with recorded
-    ids that tokenising their text again would give as well.
+    `same_commands` counts rows with the same commands as an earlier row. `recorded_as_text` counts rows whose recorded
+    ids equal their text tokenised again.
     """
     examples = dataset.examples
     lengths, labels = dataset.sizes()
@@ -376,7 +382,7 @@ def statistics_of(dataset: Dataset, renderer: Renderer) -> dict[str, Any]:
             "labelled_share": _quantiles(shares),
         },
         "archetypes": dict(sorted(Counter(example.trajectory.axes["task"] for example in examples).items())),
-        "same_commands": len(examples) - len({tuple(commands_of(example.trajectory.messages)) for example in examples}),
+        "same_commands": len(examples) - len({tuple(example.trajectory.commands) for example in examples}),
         "recorded_as_text": sum(a.encoded.token_ids == ids for a, ids in zip(recorded, texts, strict=True)),
     }
 
@@ -389,7 +395,7 @@ def _quantiles(values: Sequence[float]) -> list[float] | None:
 
 
 def markers(renderer: Renderer) -> dict[str, dict[str, Any]]:
-    """The ids around an operator's turn, and how many of them are special tokens: plain text has none."""
+    """The ids before and after an operator turn, and how many of them are special tokens."""
     between = renderer.environment_ids([Message(role="user", content="")])
     special = set(renderer.tokenizer.all_special_ids)
     return {
@@ -399,7 +405,7 @@ def markers(renderer: Renderer) -> dict[str, dict[str, Any]]:
 
 
 def opening_text(renderer: Renderer) -> str:
-    """What stands before the first command, with the names of the turns for contents: how a system turn is folded."""
+    """The text before the first command, with names in place of contents; shows how a system turn is folded."""
     turns = [
         Message(role="system", content="SYSTEM"),
         *(Message(role="user", content=name) for name in ("LOGIN", "$ ")),
@@ -407,22 +413,22 @@ def opening_text(renderer: Renderer) -> str:
     return renderer.decode(renderer.context(turns))
 
 
-def estimate(dataset: Dataset, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """Operations, memory and hours of the run; None, with a line, where the base has no config to tell its shape."""
-    base = settings["base"]
+def estimate(dataset: Dataset, settings: FitSettings) -> dict[str, Any] | None:
+    """Operations, memory and hours of the run; None, with a line on stderr, where the base has no config."""
+    base = settings.base
     if Path(base).is_dir() and not (Path(base) / "config.json").exists():
         print(f"{base}: no config.json; no estimate of operations, memory and hours", file=sys.stderr)
         return None
     import torch
 
-    found = hardware.costs_here(base, *dataset.sizes(), settings)
+    found = hardware.costs(hardware.shape_of(base), settings.workload(*dataset.sizes()))
     if not torch.cuda.is_available():
         found["hours"]["this CPU"] = float(f"{hardware.hours_on(found['flops'], _cpu_flops()):.2g}")
     return found
 
 
 def _cpu_flops(size: int = 768) -> float:
-    """FLOP/s of an fp32 matrix product here, the best of three."""
+    """FLOP/s of an fp32 matrix product on this CPU, the best of three."""
     import torch
 
     matrix = torch.ones(size, size)
@@ -435,7 +441,7 @@ def _cpu_flops(size: int = 768) -> float:
 
 
 def show(example: Example, *, colour: bool) -> str:
-    """The rendered text with what the mask labels in green, or in ⟦brackets⟧ without colour."""
+    """The rendered text with trained tokens in green, or in ⟦brackets⟧ without colour."""
     opened, closed = ("\033[32m", "\033[0m") if colour else ("⟦", "⟧")
     encoded, parts, cursor, inside = example.encoded, [], 0, False
     for on, (start, _) in zip(encoded.mask, encoded.offsets, strict=True):
@@ -444,4 +450,4 @@ def show(example: Example, *, colour: bool) -> str:
             cursor, inside = start, bool(on)
     parts += [encoded.text[cursor:].translate(PICTURES), closed if inside else ""]
     share = sum(encoded.mask) / len(encoded.token_ids)
-    return f"--- {example.id}: {len(encoded.token_ids)} tokens, {share:.1%} labelled\n{''.join(parts)}"
+    return f"--- {example.id}: {len(encoded.token_ids)} tokens, {share:.1%} trained\n{''.join(parts)}"

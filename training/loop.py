@@ -1,14 +1,15 @@
-"""Hold the training loop: a fresh adapter, the loss on labelled positions alone, what is logged, when a run is lost.
+"""The training loop: a fresh adapter, the loss on the operator's turns, the log, and when a run stops.
 
     from training.loop import add_lora, make_trainer
 
-Reads   nothing
-Writes  <out>/checkpoints, <out>/log_history.jsonl, TensorBoard's files
-Needs   torch, transformers, peft
+    model = add_lora(model, settings)
+    trainer, log = make_trainer(model, rows, out, settings, data_hash="", progress=bar, compact=True)
+    trainer.train()
 
-Trained weights are fp32 whatever the base's dtype, since a gradient scaler unscales nothing else. fp16 runs under one
-on CPU as on CUDA: each line of the log has its scale and the steps it skipped, NaN losses are logged like any other,
-and a run whose loss is not finite or whose scale has collapsed stops there.
+Writes <out>/checkpoints, <out>/log_history.jsonl and TensorBoard's files. Trained weights are fp32 under every dtype,
+because a gradient scaler unscales only fp32 gradients. fp16 runs under a scaler on CPU as on CUDA: each line of the log
+has its scale and the number of skipped steps. NaN losses are logged like any other. A run stops where its loss is not
+finite or its scale has collapsed.
 """
 
 import json
@@ -23,23 +24,24 @@ from model.loading import pick_dtype
 from pipeline import stage
 from schema import BadInputError, write_json
 from training.dataset import IGNORED, steps_of
+from training.settings import TrainingSettings
 
-OVERFIT_LOSS = 0.05  # nats per labelled token, over every batch of an epoch
+OVERFIT_LOSS = 0.05  # nats per trained token, over every batch of an epoch
 WARMUP = 0.05  # of all steps
 HEAD_TOLERANCE = 1e-2  # nats per token between the compact and the stock loss; fp16 and bf16 need the room
 MIN_SCALE = 1.0  # of the gradient scaler: it starts at 65,536 and halves with every step that overflows
 
 
-def add_lora(model: Any, settings: dict[str, Any]) -> Any:
-    """The model with a fresh adapter in fp32 and everything else frozen; `Shape.trainable` knows the targets."""
+def add_lora(model: Any, settings: TrainingSettings) -> Any:
+    """The model with a fresh adapter in fp32 and everything else frozen; `Shape.trainable` checks the targets."""
     import torch
     from peft import LoraConfig, get_peft_model
 
-    targets: Any = settings["lora_targets"]
+    targets: Any = settings.lora_targets
     if targets != "all-linear":
         targets = targets.split(",")
     config = LoraConfig(
-        r=settings["lora_r"], lora_alpha=settings["lora_alpha"], target_modules=targets, task_type="CAUSAL_LM"
+        r=settings.lora_r, lora_alpha=settings.lora_alpha, target_modules=targets, task_type="CAUSAL_LM"
     )
     model = get_peft_model(model, config)
     for parameter in model.parameters():
@@ -49,10 +51,10 @@ def add_lora(model: Any, settings: dict[str, Any]) -> Any:
 
 
 def unpack_4bit(model: Any) -> None:
-    """Give 4-bit weights back the form that gradients pass through.
+    """Restore the form of 4-bit weights that gradients pass through.
 
-    On CPU bitsandbytes 0.50 repacks them in the first forward of eval(), for good; the kernel for that form has no
-    backward, so that a later training would silently leave out what flows through the frozen weights.
+    On CPU bitsandbytes 0.50 repacks them permanently in the first forward pass of eval(). The kernel for that form has
+    no backward pass, so later training would silently lose the gradients that pass through the frozen weights.
     """
     for module in model.modules():
         state = getattr(getattr(module, "weight", None), "quant_state", None)
@@ -64,41 +66,45 @@ def unpack_4bit(model: Any) -> None:
             )
 
 
-def labelled_loss(model: Any, batch: dict[str, Any]) -> Any:
-    """Summed cross entropy of the labelled positions, with the head applied to those alone.
+def compact_loss(model: Any, batch: dict[str, Any]) -> Any:
+    """Summed cross entropy of the trained positions, with the head applied to those only.
 
-    Equal to the stock loss times the number of labels; the logits of the other positions (most of them) are never made.
+    Equal to the stock loss times the number of labels. The logits of all other positions, which are most of them, are
+    not computed.
     """
     import torch.nn.functional as functional
 
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     states = inner.get_decoder()(input_ids=batch["input_ids"], use_cache=False).last_hidden_state  # (B, T, H)
     targets = batch["labels"][:, 1:]
-    scored = targets != IGNORED  # (B, T - 1)
-    logits = inner.get_output_embeddings()(states[:, :-1][scored]).float()  # (labels, V)
-    return functional.cross_entropy(logits, targets[scored], reduction="sum")
+    trained = targets != IGNORED  # (B, T - 1)
+    logits = inner.get_output_embeddings()(states[:, :-1][trained]).float()  # (labels, V)
+    return functional.cross_entropy(logits, targets[trained], reduction="sum")
 
 
 def head_is_plain(model: Any, row: dict[str, list[int]]) -> bool:
-    """True where `labelled_loss` is the model's own loss: no scaling or soft-capping of logits behind the head."""
+    """True where `compact_loss` equals the model's own loss: logits are not scaled or soft-capped after the head."""
     import torch
 
     batch = {name: torch.tensor([values], device=model.device) for name, values in row.items()}
     labels = int((batch["labels"][:, 1:] != IGNORED).sum())
     half = model.dtype in (torch.float16, torch.bfloat16)
-    scored: list[float] = []
+    found: list[float] = []
     losses: list[Callable[[], Any]] = [
-        lambda: labelled_loss(model, batch) / labels,
+        lambda: compact_loss(model, batch) / labels,
         lambda: model(**batch, use_cache=False).loss,
     ]
-    model.train()  # never eval(): on CPU that repacks 4-bit weights into a form that no gradient passes
+    model.train()  # never eval(), which on CPU repacks 4-bit weights so that no gradient passes
     with torch.no_grad(), torch.autocast(model.device.type, dtype=model.dtype) if half else nullcontext():
         for loss in losses:
             with torch.random.fork_rng():  # the same dropout in both
-                scored.append(float(loss()))
-    compact, stock = scored
+                found.append(float(loss()))
+    compact, stock = found
     if math.isfinite(stock) and abs(compact - stock) > HEAD_TOLERANCE * max(1.0, abs(stock)):
-        print(f"this base changes its logits behind the head; scoring every position ({stock:.4f})", file=sys.stderr)
+        print(
+            f"this base changes its logits after the head; every position gets logits ({stock:.4f})",
+            file=sys.stderr,
+        )
         return False
     return True
 
@@ -106,7 +112,7 @@ def head_is_plain(model: Any, row: dict[str, list[int]]) -> bool:
 def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
     """Right-padded tensors (B, T) without a mask: causal attention never looks right, and padding has no label.
 
-    So any id pads (a tokenizer's own may lie beyond the embedding), and SDPA keeps its causal kernels.
+    So any id can pad (a tokenizer's pad id may lie outside the embedding), and SDPA keeps its causal kernels.
     """
     import torch
 
@@ -117,30 +123,30 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
     }
 
 
-def training_arguments(settings: dict[str, Any], total: int, out: Path, *, on_cpu: bool) -> dict[str, Any]:
-    """What transformers' TrainingArguments are made of; `settings` are sft.py's flags, `total` the steps of the run."""
+def training_arguments(settings: TrainingSettings, total: int, out: Path, *, on_cpu: bool) -> dict[str, Any]:
+    """The arguments of transformers' TrainingArguments; `total` is the number of steps of the run."""
     import torch
 
-    compute = pick_dtype(settings["dtype"], "cpu" if on_cpu else "cuda")
-    checkpointing = settings["gradient_checkpointing"]
+    compute = pick_dtype(settings.dtype, "cpu" if on_cpu else "cuda")
+    checkpointing = settings.gradient_checkpointing
     checkpointing = not on_cpu if checkpointing is None else checkpointing
     return {
         "output_dir": str(out / "checkpoints"),
-        "per_device_train_batch_size": settings["batch"],
-        "gradient_accumulation_steps": settings["accum"],
-        "num_train_epochs": settings["epochs"],
-        "learning_rate": settings["lr"],
-        "lr_scheduler_type": "constant_with_warmup" if settings["overfit"] else "linear",
+        "per_device_train_batch_size": settings.batch,
+        "gradient_accumulation_steps": settings.accum,
+        "num_train_epochs": settings.epochs,
+        "learning_rate": settings.lr,
+        "lr_scheduler_type": "constant_with_warmup" if settings.overfit else "linear",
         "warmup_steps": WARMUP if total * WARMUP >= 1 else 0,  # the first step of a warm-up changes nothing
         "max_grad_norm": 1.0,
         "optim": "adamw_torch",
         "weight_decay": 0.0,
         "logging_steps": 1,
         "logging_nan_inf_filter": False,
-        "save_strategy": "no" if settings["overfit"] else "steps",
+        "save_strategy": "no" if settings.overfit else "steps",
         "save_steps": max(1, min(100, total // 10)),
         "save_total_limit": 2,
-        "train_sampling_strategy": "group_by_length" if settings["batch"] > 1 else "random",
+        "train_sampling_strategy": "group_by_length" if settings.batch > 1 else "random",
         "gradient_checkpointing": checkpointing,
         "gradient_checkpointing_kwargs": {"use_reentrant": False} if checkpointing else None,
         "fp16": compute == torch.float16,
@@ -149,8 +155,8 @@ def training_arguments(settings: dict[str, Any], total: int, out: Path, *, on_cp
         "dataloader_pin_memory": not on_cpu,
         "remove_unused_columns": False,
         "disable_tqdm": True,
-        "report_to": ["tensorboard"],
-        "seed": settings["seed"],
+        "report_to": [],
+        "seed": settings.seed,
     }
 
 
@@ -158,24 +164,27 @@ def make_trainer(
     model: Any,
     rows: Sequence[dict[str, list[int]]],
     out: Path,
-    settings: dict[str, Any],
+    settings: TrainingSettings,
     *,
     data_hash: str,
     progress: stage.Progress,
     compact: bool,
+    logdir: Path | None = None,
 ) -> tuple[Any, Any]:
-    """A transformers Trainer with our loss and collation, and the callback that logs.
+    """A transformers Trainer with our loss and collation, and its callback with the log (`entries`).
 
-    `compact` scores labelled positions alone (where `head_is_plain`); `data_hash` marks what a checkpoint belongs to.
+    With `compact` the loss is `compact_loss` (right where `head_is_plain`). `data_hash` marks the rows that a
+    checkpoint belongs to. TensorBoard's files go to `logdir` (default <out>/runs).
     """
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
+    from transformers.integrations import TensorBoardCallback
     from transformers.trainer_callback import PrinterCallback
 
-    total = steps_of(len(rows), settings["batch"], settings["accum"], settings["epochs"])
+    total = steps_of(len(rows), settings.batch, settings.accum, settings.epochs)
 
     class Log(TrainerCallback):  # type: ignore[misc]
-        """Write log_history.jsonl, show progress, mark checkpoints that are whole, stop a run that is lost or won."""
+        """Write log_history.jsonl, show progress, mark complete checkpoints, stop runs that failed or are done."""
 
         def __init__(self) -> None:
             self.entries: list[dict[str, Any]] = []
@@ -184,7 +193,7 @@ def make_trainer(
             self.path = out / "log_history.jsonl"
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            """Repeat what the checkpoint knows, so that no step is lost or there twice."""
+            """Write the steps of the checkpoint again, so that no step is missing or doubled."""
             self.entries = [entry for logs in state.log_history if (entry := log_entry(logs, logs["step"]))]
             self.skipped = max((entry.get("skipped_steps", 0) for entry in self.entries), default=0)
             self.path.write_text("".join(json.dumps(entry) + "\n" for entry in self.entries))
@@ -199,27 +208,27 @@ def make_trainer(
             if scaler is not None:
                 self.skipped += int(trainer.accelerator.optimizer_step_was_skipped)
                 logs = {**logs, "scale": scaler.get_scale(), "skipped_steps": self.skipped}
-                state.log_history[-1] |= logs  # what a checkpoint repeats
+                state.log_history[-1] |= logs  # stored in checkpoints, for on_train_begin
             entry = log_entry(logs, state.global_step)
             assert entry is not None
             self.entries.append(entry)
             with self.path.open("a") as stream:
                 stream.write(json.dumps(entry) + "\n")
             progress.record(f"step-{entry['step']}", f"loss {entry['loss']:.4f} grad_norm {entry['grad_norm']:.3f}")
-            if lost := why_lost(entry):
-                raise BadInputError(lost)
-            window = [entry["loss"] for entry in self.entries[-(total // settings["epochs"]) :]]
+            if failure := why_failed(entry):
+                raise BadInputError(failure)
+            window = [entry["loss"] for entry in self.entries[-(total // settings.epochs) :]]
             self.reached = state.epoch is not None and state.epoch >= 1 and max(window) < OVERFIT_LOSS
-            if settings["overfit"] and self.reached:
+            if settings.overfit and self.reached:
                 control.should_training_stop = True
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            """Mark the checkpoint; one that was cut off while it was written stays without the mark."""
+            """Mark the checkpoint as complete; one that was interrupted while it was written has no mark."""
             checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
             write_json(checkpoint / "complete.json", {"data": data_hash, "step": state.global_step})
 
-    class LabelledTrainer(Trainer):  # type: ignore[misc]
-        """Trainer whose loss makes logits for labelled positions only."""
+    class CompactTrainer(Trainer):  # type: ignore[misc]
+        """Trainer whose loss computes logits for trained positions only."""
 
         def compute_loss(
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -227,32 +236,33 @@ def make_trainer(
             """Summed loss over the number of labels in the whole optimizer step."""
             if not compact:
                 return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
-            # The autocast that accelerate wraps around model.forward is not on the way to the decoder.
+            # compact_loss calls the decoder directly, without the autocast that accelerate wraps around model.forward.
             with self.accelerator.autocast():
-                return labelled_loss(self.accelerator.unwrap_model(model), inputs) / num_items_in_batch
+                return compact_loss(self.accelerator.unwrap_model(model), inputs) / num_items_in_batch
 
     on_cpu = model.device.type == "cpu"
     arguments = TrainingArguments(**training_arguments(settings, total, out, on_cpu=on_cpu))
-    # Trainer would spread over every GPU it sees, and --batch would be one GPU's share.
+    # Trainer would use every visible GPU, and --batch would be the batch of each.
     arguments._n_gpu = min(arguments.n_gpu, 1)
-    log = Log()
-    trainer = LabelledTrainer(
+    log, tensorboard = Log(), TensorBoardCallback()
+    tensorboard.logging_dir = str((logdir or out / "runs").expanduser())
+    trainer = CompactTrainer(
         model=model,
         args=arguments,
         train_dataset=rows,
         data_collator=collate,
-        callbacks=[log],
+        callbacks=[tensorboard, log],
     )
     trainer.model_accepts_loss_kwargs = True
     trainer.remove_callback(PrinterCallback)
-    if on_cpu and arguments.fp16:  # accelerate has autocast and scaler on accelerators only; the rules are the same
+    if on_cpu and arguments.fp16:  # accelerate sets these up on accelerators only
         trainer.accelerator.native_amp = True
         trainer.accelerator.scaler = torch.amp.GradScaler("cpu")
     return trainer, log
 
 
-def why_lost(entry: dict[str, Any]) -> str | None:
-    """Why a run cannot go on after this step, and what to do; None while it can."""
+def why_failed(entry: dict[str, Any]) -> str | None:
+    """The reason why a run cannot continue after this step, with a remedy; None while it can."""
     if not math.isfinite(entry["loss"]):
         return f"loss is {entry['loss']} at step {entry['step']}; lower --lr, or compute in --dtype fp32"
     if entry.get("scale", MIN_SCALE) < MIN_SCALE:
@@ -266,7 +276,7 @@ def why_lost(entry: dict[str, Any]) -> str | None:
 def log_entry(logs: dict[str, Any], step: int) -> dict[str, Any] | None:
     """The line of log_history.jsonl for one of Trainer's logs; None for its closing summary.
 
-    `scale` and `skipped_steps` (since the start) are those of the gradient scaler, there in fp16 alone.
+    `scale` and `skipped_steps` (since the start) belong to the gradient scaler and exist only in fp16.
     """
     if "loss" not in logs:
         return None

@@ -6,9 +6,9 @@ Reads   the base, <adapter>/adapter_model.safetensors, probe.safetensors, sekft.
 Writes  nothing
 Needs   torch, transformers, peft; bitsandbytes for an adapter that was trained in 4-bit
 
-Loads through the one loader with the dtype that the adapter was trained with. Says whether the file's keys are those of
-the adapter, whether every lora_B has learned anything, and how far the logits are from the recorded ones; exits 2 where
-something is wrong. Useful after an adapter was copied to another machine, or a library was updated.
+Loads base and adapter with the dtype of the training. Checks that the file has the adapter's keys and values, that no
+lora_B is still zero, and that the logits are close to the recorded ones; exits 2 where one of these fails. Run it after
+an adapter was copied to another machine, or after a library was updated.
 """
 
 import argparse
@@ -26,19 +26,19 @@ from schema import BadInputError, read_identity
 
 PROBE = "probe.safetensors"
 PROBE_TOKENS, PROBE_POSITIONS = 512, 4
-# Of the largest logit. On one machine the difference is 0; elsewhere half precision rounds otherwise.
+# Share of the largest logit. On one machine the difference is 0; other machines round half precision differently.
 TOLERANCE = {"float32": 1e-4, "float16": 2e-3, "bfloat16": 2e-2}
-SAME_MACHINE = 1e-4  # whatever the dtype: what other preparation of the base changes is more
+SAME_MACHINE = 1e-4  # for every dtype; another preparation of the base changes logits by more
 
 
 def main(*, base: str, adapter: Path, tolerance: float | None = None) -> int:
-    """Load, compare, report."""
+    """Load the adapter, compare, print the result."""
     if not (adapter / PROBE).exists():
         raise BadInputError(f"{adapter}: no {PROBE}; name a directory that sft.py finished")
     flags = read_identity(adapter).flags
     model, _ = load_model(base, adapter, dtype=flags["dtype"], load_4bit=flags["load_4bit"])
     faults = key_faults(model, adapter) + dead_layers(model)
-    difference, allowed = compare(model, adapter, tolerance)
+    difference, allowed = compare_logits(model, adapter, tolerance)
     if not difference <= allowed:  # NaN too
         faults.append(f"logits differ by {difference:.3g} from those at the end of training, {allowed:.2g} is allowed")
     if faults:
@@ -50,7 +50,7 @@ def main(*, base: str, adapter: Path, tolerance: float | None = None) -> int:
 
 
 def in_fresh_process(base: str, adapter: Path) -> float:
-    """Run this file on `adapter`: how far the logits are. Raises RuntimeError with what it said where it is wrong."""
+    """Run this file on `adapter`; returns the difference of the logits. Raises RuntimeError with its error line."""
     flags = ["--base", base, "--adapter", str(adapter), "--tolerance", str(SAME_MACHINE)]
     done = subprocess.run(
         [sys.executable, "-m", "training.reload", *flags],
@@ -64,7 +64,7 @@ def in_fresh_process(base: str, adapter: Path) -> float:
 
 
 def write_probe(model: Any, rows: Sequence[Sequence[int]], out: Path) -> None:
-    """What the trained model says about the beginnings of two rows, for a later process to compare with."""
+    """Write ids and logits of the trained model for the start of two rows, to compare with in another process."""
     from safetensors.torch import save_file
 
     tensors: dict[str, Any] = {}
@@ -87,8 +87,8 @@ def _logits(model: Any, ids: Sequence[int]) -> tuple[Any, Any]:
     return row, logits.float().cpu().contiguous()
 
 
-def compare(model: Any, adapter: Path, tolerance: float | None = None) -> tuple[float, float]:
-    """The largest difference between recorded and present logits, and how large it may be."""
+def compare_logits(model: Any, adapter: Path, tolerance: float | None = None) -> tuple[float, float]:
+    """The largest difference between the recorded and the present logits, and the largest allowed one."""
     from safetensors.torch import load_file
 
     probe = load_file(adapter / PROBE)
@@ -105,7 +105,7 @@ def compare(model: Any, adapter: Path, tolerance: float | None = None) -> tuple[
 
 
 def key_faults(model: Any, adapter: Path) -> list[str]:
-    """Keys that the file lacks or has beyond those of the adapter in the model, and values that differ."""
+    """Up to three faults: keys that the file lacks, keys that the adapter in the model lacks, values that differ."""
     from peft import get_peft_model_state_dict
     from safetensors.torch import load_file
 
@@ -118,7 +118,7 @@ def key_faults(model: Any, adapter: Path) -> list[str]:
 
 
 def dead_layers(model: Any) -> list[str]:
-    """Adapted layers whose lora_B is still zero: nothing reached them."""
+    """A fault where adapted layers have a lora_B that is still zero: they got no gradient."""
     zero = [name for name, weight in model.named_parameters() if "lora_B" in name and not weight.any()]
     return [f"{len(zero)} lora_B are zero, {zero[0]} first"] if zero else []
 

@@ -1,4 +1,4 @@
-"""bench/episodes.py measures the ways that it names, with their costs, on a tiny base; a GPU's 4-bit cases run too."""
+"""bench/episodes.py measures every way with its costs, on a tiny base and in 4-bit too."""
 
 import json
 import os
@@ -47,9 +47,7 @@ def passes_of(model: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("load_4bit", [False, True])
-def test_a_kept_cache_is_set_against_one_that_is_computed_anew_at_every_turn(
-    base: Path, load_4bit: bool, peak: None
-) -> None:
+def test_kept_cache_is_compared_with_re_prefill(base: Path, load_4bit: bool, peak: None) -> None:
     model = load_model(base, device="cpu", load_4bit=load_4bit)[0]
     lengths = passes_of(model)
     table = episodes.cache(model, hardware.shape_of(str(base)), 1, prompt=200, turns=3, output=20)
@@ -66,7 +64,7 @@ def test_a_kept_cache_is_set_against_one_that_is_computed_anew_at_every_turn(
 
 
 @pytest.mark.parametrize("load_4bit", [False, True])
-def test_sessions_one_after_the_other_are_set_against_all_at_once(base: Path, load_4bit: bool, peak: None) -> None:
+def test_sessions_alone_are_compared_with_all_at_once(base: Path, load_4bit: bool, peak: None) -> None:
     model = load_model(base, device="cpu", load_4bit=load_4bit)[0]
     lengths = passes_of(model)
     table = episodes.concurrency(model, hardware.shape_of(str(base)), 1, 3, prompt=30, turns=2)
@@ -80,7 +78,7 @@ def test_sessions_one_after_the_other_are_set_against_all_at_once(base: Path, lo
     assert table["transcripts"]["differ"] == 0 or load_4bit
 
 
-def test_the_operations_are_those_of_the_matrix_products(base: Path) -> None:
+def test_operations_equal_the_matrix_products(base: Path) -> None:
     model, shape = load_model(base, device="cpu")[0], hardware.shape_of(str(base))
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         next_logits(model, list(range(300)))
@@ -93,7 +91,7 @@ def test_the_operations_are_those_of_the_matrix_products(base: Path) -> None:
     assert halves == episodes.forward_operations(shape, [(0, 300)], 1)
 
 
-def test_parts_of_both_weights_are_measured_into_one_file(base: Path, tmp_path: Path) -> None:
+def test_parts_go_into_one_file(base: Path, tmp_path: Path) -> None:
     out = tmp_path / "episodes.json"
     flags: dict[str, Any] = {"rounds": 1, "shape": "7b", "dtype": "fp16", "episodes": 2, "out": out}
     assert episodes.main(only=["cache", "concurrency"], weights=["plain", "4bit"], **flags) == 0
@@ -108,7 +106,7 @@ def test_parts_of_both_weights_are_measured_into_one_file(base: Path, tmp_path: 
     assert swapped["cold_start"]["cpu_seconds"] > swapped["swap"]["cpu_seconds"] > 0
 
 
-def test_a_swap_is_set_against_a_fresh_process_and_the_figures_are_written(base: Path, tmp_path: Path) -> None:
+def test_swap_is_compared_with_a_cold_start(base: Path, tmp_path: Path) -> None:
     out = tmp_path / "episodes.json"
     done = episodes.main(
         only=["swap"], weights=None, rounds=1, shape="135m", dtype="fp32", episodes=2, out=out
@@ -121,7 +119,7 @@ def test_a_swap_is_set_against_a_fresh_process_and_the_figures_are_written(base:
     assert table["times_as_fast"] > 1
 
 
-def test_without_an_engine_the_part_that_needs_one_fails_and_the_rest_is_written(tmp_path: Path) -> None:
+def test_missing_docker_engine_fails_only_its_part(tmp_path: Path) -> None:
     out = tmp_path / "episodes.json"
     command = [sys.executable, "-m", "bench.episodes", "--only", "eval", "--rounds", "1"]
     environment = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
@@ -130,7 +128,7 @@ def test_without_an_engine_the_part_that_needs_one_fails_and_the_rest_is_written
     assert "no Docker engine answers" in json.loads(out.read_text())["eval"]["failed"]
 
 
-def test_the_peak_is_what_a_block_held_and_gave_back() -> None:
+def test_peak_counts_freed_memory() -> None:
     with episodes.Spent() as one:
         held = bytearray(b"x") * 300_000_000
         del held
@@ -141,7 +139,7 @@ def test_the_peak_is_what_a_block_held_and_gave_back() -> None:
 
 
 @pytest.mark.docker
-def test_real_episodes_are_played_alone_and_at_once(base: Path, tmp_path: Path) -> None:
+def test_real_episodes_alone_and_at_once(base: Path, tmp_path: Path) -> None:
     vocabulary = hardware.shape_of(str(ROOT / "base")).vocabulary
     model = load_model(ROOT / "base", dtype="fp32", device="cpu")[0]
     for place, operator in ("own", model), ("shape", episodes.model_of("135m", "fp32", vocab_size=vocabulary)):
@@ -156,7 +154,7 @@ def test_real_episodes_are_played_alone_and_at_once(base: Path, tmp_path: Path) 
         assert counts["same"] + counts["parted_level"] + counts.get("parted_in_output", 0) == 4
 
 
-def test_a_real_episode_that_goes_another_way_is_counted_as_different(base: Path) -> None:
+def test_different_episode_is_counted(base: Path) -> None:
     model = load_model(base, device="cpu")[0]
     (ids, mask), _ = episodes.play(Decoder(model), 0, prompt=30, turns=1, output=0, length=4)
     changed = [*ids[:-1], (ids[-1] + 1) % 4096]

@@ -1,7 +1,9 @@
-"""bench/train.py measures one and the same training, part by part, and what fails costs nothing else; tiny bases."""
+"""bench/train.py runs the same training in all trainers, part by part; a failed run loses nothing else. Tiny bases."""
 
+import gc
 import json
 import math
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +39,14 @@ def command(out: Path, only: list[str], **changes: Any) -> int:
     return train.main(**{**flags, **changes})
 
 
-def test_rows_have_the_share_of_labels_that_is_asked_for() -> None:
+def test_rows_have_the_wanted_trained_share() -> None:
     for share in train.SHARES:
         (row,) = train.rows_of([2048], share, 600)
         assert len(row["input_ids"]) == 2048
         assert sum(label != -100 for label in row["labels"]) / 2048 == pytest.approx(share, abs=0.02)
 
 
-def test_the_trainers_that_are_compared_train_the_same(base: str) -> None:
+def test_all_trainers_train_the_same(base: str) -> None:
     spec = specification(base, "small", "batch2", lengths=[90, 120, 64, 100])
     runs = {trainer: train.work({**spec, "trainer": trainer}) for trainer in train.TRAINERS}
     for found in runs.values():
@@ -54,7 +56,7 @@ def test_the_trainers_that_are_compared_train_the_same(base: str) -> None:
         assert found["cpu_seconds"] > 0
 
 
-def test_mfu_leaves_out_what_checkpointing_computes_again(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mfu_leaves_out_repeated_work(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "PEAK_FLOPS", {"CPU": 1e8})
     spec = specification(base, "7b", "fp16", dtype="fp32", trainer="sekft")
     once, again = (train.work({**spec, "gradient_checkpointing": on}) for on in (False, True))
@@ -62,7 +64,7 @@ def test_mfu_leaves_out_what_checkpointing_computes_again(base: str, monkeypatch
     assert 1.2 < again["hfu"] / again["mfu"] < 1.5
 
 
-def test_the_weights_are_in_memory_before_its_peak_is_taken(tmp_path: Path) -> None:
+def test_weights_are_loaded_before_the_peak_is_measured(tmp_path: Path) -> None:
     wide = {**SHAPE, "vocab_size": 400_000}  # 102 MB of embeddings, of which a run of few labels reads few
     base = train.random_base(tmp_path / "base", {**wide, "tie_word_embeddings": True})
     model = loading.load_model(base, dtype="fp32")[0]
@@ -73,24 +75,24 @@ def test_the_weights_are_in_memory_before_its_peak_is_taken(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("case", ["fp16", "4bit"])
-def test_one_process_on_a_held_base_measures_what_a_gpu_would(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_process_loads_the_base_once(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "MISTRAL", SHAPE)
     base = str(train.random_base(tmp_path / "base", None))
-    loads, load = [], loading._load_base
+    loads, load = [], loading.load_base
 
-    def counted(*given: Any) -> Any:
-        loads.append(given)
-        return load(*given)
+    def counted(*given: Any, **options: Any) -> Any:
+        model, tokenizer = load(*given, **options)
+        loads.append(weakref.ref(model))
+        return model, tokenizer
 
-    monkeypatch.setattr(loading, "_load_base", counted)
+    monkeypatch.setattr(loading, "load_base", counted)
     spec = specification(base, "7b", case)
     jobs = [{**spec, "trainer": trainer} for trainer in ("trl", "trainer", "sekft", "sekft")]
     jobs.insert(3, {**jobs[-1], "share": 0.0001})  # no label: our trainer stops at a loss of nan
     *runs, failed, last = train.serve(jobs)
     assert len(loads) == 1
-    assert not loading.holds_base()
+    gc.collect()
+    assert loads[0]() is None  # the held base is freed
     assert failed == {"failed": "loss is nan at step 1; lower --lr, or compute in --dtype fp32"}
     alone = train.work(jobs[-1])
     assert (last["losses"], last["norms"]) == (alone["losses"], alone["norms"])
@@ -100,7 +102,7 @@ def test_one_process_on_a_held_base_measures_what_a_gpu_would(
         assert found["flops_per_second"] > 0
 
 
-def test_the_base_that_an_earlier_command_left_is_taken_if_it_is_the_one(tmp_path: Path) -> None:
+def test_kept_base_is_used_again(tmp_path: Path) -> None:
     kept = tmp_path / "base"
     train.random_base(kept, SHAPE)
     before = (kept / "model.safetensors").stat().st_mtime_ns
@@ -111,22 +113,22 @@ def test_the_base_that_an_earlier_command_left_is_taken_if_it_is_the_one(tmp_pat
         train.random_base(kept, {**SHAPE, "num_hidden_layers": 3})
 
 
-def test_ratios_are_medians_of_the_rounds_and_a_trainer_that_fails_is_left_out() -> None:
+def test_ratios_are_medians_over_the_rounds() -> None:
     runs = {trainer: [dict(RUN) for _ in range(3)] for trainer in train.TRAINERS}
     for speed, one in zip((100.0, 150.0, 400.0), runs["sekft"], strict=True):
         one["tokens_per_second"] = speed
-    table = train.compare(runs, exact=True)
+    table = train.compare_trainers(runs, exact=True)
     assert table["sekft over trl"] == {"tokens_per_second": 3, "cpu_seconds": 1, "peak_bytes_above_weights": 1}
     runs["trl"][1] = {"failed": "out of memory"}
-    table = train.compare(runs, exact=True)
+    table = train.compare_trainers(runs, exact=True)
     assert table["trl"] == {"failed": "out of memory"}
     assert {"sekft over trainer"} == {row for row in table if "over" in row}
 
 
-def test_what_others_took_is_there_where_ours_failed() -> None:
+def test_figures_of_other_trainers_are_kept_where_ours_failed() -> None:
     runs = {trainer: [dict(RUN)] for trainer in train.TRAINERS}
     runs["sekft"] = [{"failed": "out of memory"}, dict(RUN)]
-    table = train.compare(runs, exact=True)
+    table = train.compare_trainers(runs, exact=True)
     assert set(table) == set(train.TRAINERS)
     assert table["trl"]["tokens_per_second"] == 50
 
@@ -134,16 +136,16 @@ def test_what_others_took_is_there_where_ours_failed() -> None:
 @pytest.mark.parametrize(
     "other", [{"losses": [2.001]}, {"norms": [1.001]}, {"losses": [math.nan]}, {"losses": [2.0, 2.0]}]
 )
-def test_a_trainer_that_trains_something_else_is_not_compared(other: dict[str, Any]) -> None:
+def test_different_losses_are_not_compared(other: dict[str, Any]) -> None:
     runs = {trainer: [dict(RUN)] for trainer in train.TRAINERS}
     runs["trl"] = [{**RUN, **other}]
-    table = train.compare(runs, exact=True)
+    table = train.compare_trainers(runs, exact=True)
     assert table["failed"].startswith("trl trains something else")
     assert not any("over" in row for row in table)
-    assert "failed" not in train.compare(runs, exact=False)
+    assert "failed" not in train.compare_trainers(runs, exact=False)
 
 
-def test_a_part_is_put_beside_others_of_the_same_device_alone(tmp_path: Path) -> None:
+def test_parts_of_another_device_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
     for part in ("one", "two", "one"):
         figures.add(out, figures.begin(out, {"device": "H200"}), part, {"x": {"failed": part}}, 5)
@@ -155,14 +157,14 @@ def test_a_part_is_put_beside_others_of_the_same_device_alone(tmp_path: Path) ->
         figures.begin(out, {"device": "V100"})
 
 
-def test_a_case_of_another_shape_is_refused() -> None:
+def test_case_of_another_shape_is_refused() -> None:
     with pytest.raises(BadInputError, match="--only fp16: the cases of --shape small are batch2 and batch1"):
         train.parts("small", ["compare", "fp16"])
     assert set(train.parts("7b", ["4bit", "length"])) == {"Mistral-7B shape, 4-bit NF4 LoRA", "by length"}
 
 
 @pytest.mark.parametrize(("device", "axis", "first"), [("CPU, 1 core", "CPU seconds", 7), ("RTX 9000", "seconds", 3)])
-def test_the_picture_shows_the_time_that_its_device_is_measured_in(device: str, axis: str, first: float) -> None:
+def test_picture_shows_the_devices_time(device: str, axis: str, first: float) -> None:
     row = {"cpu_seconds_per_1000_tokens": 7, "seconds_per_1000_tokens": 3, "peak_bytes_above_weights": 2**30}
     table = {x: dict.fromkeys(train.TRAINERS, row) for x in ("1024", "256")}
     drawn = train.drawn({"device": device, "base": "2 x 64", "by length": {**table, "64": {**table["256"], "trl": {}}}})
@@ -174,9 +176,7 @@ def test_the_picture_shows_the_time_that_its_device_is_measured_in(device: str, 
     assert len(trl.get_xydata()) == 2
 
 
-def test_commands_add_to_one_file_and_a_run_that_fails_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_run_keeps_earlier_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "train.json"
     monkeypatch.setattr(train, "SMALL", SHAPE)
     assert command(out, ["batch1"]) == 0  # three processes

@@ -1,4 +1,4 @@
-"""What is decoded does not depend on the cache, on who else is decoded, or on weights that are gone."""
+"""Decoded ids do not depend on the cache, on other episodes, or on earlier weights."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -9,11 +9,11 @@ import pytest
 
 from model import decoder
 from model.decoder import (
-    LEVEL,
+    TIE,
     Context,
     Decoder,
     Turn,
-    compare,
+    compare_transcripts,
     first_difference,
     next_logits,
     packable,
@@ -62,9 +62,9 @@ def context_of(ids: Sequence[int]) -> Context:
     return context
 
 
-def play(decoder: Decoder, ids: Sequence[int], length: int, **settings: Any) -> Turn:
+def decode(decoder: Decoder, ids: Sequence[int], length: int, **settings: Any) -> Turn:
     settings = {"ended": lambda _: False, "limit": 4096, **settings}
-    return decoder.play(Turn(context_of(ids), max_new_tokens=length, **settings))
+    return decoder.decode(Turn(context_of(ids), max_new_tokens=length, **settings))
 
 
 def at_once(jobs: Sequence[Callable[[], None]]) -> None:
@@ -95,11 +95,11 @@ def mistral(window: int | None) -> Any:
 
 
 @pytest.mark.parametrize("window", [None, 24])
-def test_logits_of_contexts_side_by_side_are_those_of_plain_forward_passes(window: int | None) -> None:
+def test_packed_logits_equal_plain_forward_passes(window: int | None) -> None:
     model = mistral(window)
     decoder = Decoder(model)
     contexts = [context_of(numbers(count, seed)) for seed, count in enumerate((5, 40, 300))]
-    for growth in ((1, 30, 1), (7, 1, 400), (1, 1, 1), (0, 0, 0)):  # an output among single ids; room runs out once
+    for growth in ((1, 30, 1), (7, 1, 400), (1, 1, 1), (0, 0, 0)):  # an output among single ids; one cache has to grow
         for context, row in zip(contexts, logits(decoder, contexts), strict=True):
             expected = next_logits(model, context.ids)[0]
             assert (row - expected).abs().max() < 1e-4 * expected.abs().max()
@@ -109,7 +109,7 @@ def test_logits_of_contexts_side_by_side_are_those_of_plain_forward_passes(windo
     assert model.config._attn_implementation == "sdpa"
 
 
-def test_a_mask_is_made_only_where_one_is_needed() -> None:
+def test_masks_are_made_only_where_needed() -> None:
     import torch
 
     like, no = torch.zeros(1, dtype=torch.float16), float("-inf")
@@ -125,7 +125,7 @@ def operator_of(decoder: Decoder, tokenizer: Any, **settings: Any) -> LocalOpera
 
 
 def session(operator: LocalOperator, number: int, turns: int = 3) -> Tokens:
-    """A session with outputs that no shell wrote, so that only the operator can make two of them differ."""
+    """A session with fixed outputs, so that only the operator can make two of them differ."""
     scenario = tiny.scenario(f"tiny-{number}")
     operator.begin(scenario, seed=number)
     played: list[tuple[str, str | None]] = []
@@ -147,14 +147,14 @@ def sessions_at_once(decoder: Decoder, tokenizer: Any, count: int, **settings: A
     return [found[number] for number in range(count)]
 
 
-def level(model: Any, one: Tokens, other: Tokens) -> int:
-    """1 where two transcripts part at two level logits, 0 where they are the same; fails where they differ."""
+def tied(model: Any, one: Tokens, other: Tokens) -> int:
+    """1 where two transcripts part at a tie, 0 where they are equal; fails where they differ."""
     apart = first_difference(model, (one.token_ids, one.assistant_mask), other.token_ids)
-    assert apart is None or apart[1] <= LEVEL, apart
+    assert apart is None or apart[1] <= TIE, apart
     return int(apart is not None)
 
 
-def test_greedy_sessions_are_the_same_with_and_without_cache_alone_and_at_once(checked_in: tuple[Any, Any]) -> None:
+def test_greedy_output_does_not_depend_on_cache_or_batch(checked_in: tuple[Any, Any]) -> None:
     model, tokenizer = checked_in
     decoder = Decoder(model)
     together = sessions_at_once(decoder, tokenizer, 8)
@@ -162,13 +162,13 @@ def test_greedy_sessions_are_the_same_with_and_without_cache_alone_and_at_once(c
     alone = [session(operator_of(Decoder(model), tokenizer), number) for number in range(8)]
     plain = Decoder(model, use_cache=False)
     anew = [session(operator_of(plain, tokenizer), number) for number in range(3)]
-    parted = [level(model, one, other) for one, other in zip(together, alone, strict=True)]
-    parted += [level(model, one, other) for one, other in zip(anew, alone, strict=False)]
-    assert sum(parted) <= 1, "transcripts that part at level logits are rare"
+    parted = [tied(model, one, other) for one, other in zip(together, alone, strict=True)]
+    parted += [tied(model, one, other) for one, other in zip(anew, alone, strict=False)]
+    assert sum(parted) <= 1, "transcripts that part at a tie are rare"
     assert len({tuple(one.token_ids) for one in alone}) == 8
 
 
-def test_a_first_difference_is_told_with_its_gap(checked_in: tuple[Any, Any]) -> None:
+def test_first_difference_and_its_gap(checked_in: tuple[Any, Any]) -> None:
     model, _ = checked_in
     ids, mask = numbers(20, 0), [0] * 10 + [1] * 10
     assert first_difference(model, (ids, mask), ids) is None
@@ -178,11 +178,11 @@ def test_a_first_difference_is_told_with_its_gap(checked_in: tuple[Any, Any]) ->
     assert first_difference(model, (ids, mask), [*ids[:5], ids[5] + 1]) == (5, float("inf"))
     assert first_difference(model, (ids, mask), ids[:12]) == (12, float("inf"))
     others = [ids, ids[:12], [*ids[:15], ids[15] + 1], [*ids[:5], ids[5] + 1]]
-    counts = compare(model, [((ids, mask), other) for other in others])
+    counts = compare_transcripts(model, [((ids, mask), other) for other in others])
     assert counts == {"same": 1, "parted_level": 0, "differ": 2, "parted_in_output": 1, "widest_gap": float("inf")}
 
 
-def test_sampled_sessions_follow_their_seed_whoever_else_is_decoded(base: Path) -> None:
+def test_sampled_output_depends_on_the_seed_only(base: Path) -> None:
     model, tokenizer = load_model(base, device="cpu")
     together = sessions_at_once(Decoder(model), tokenizer, 6, temperature=1.0)
     alone = [session(operator_of(Decoder(model), tokenizer, temperature=1.0), number) for number in range(6)]
@@ -219,7 +219,7 @@ def merge(model: Any) -> None:
 
 
 @pytest.mark.parametrize("change", [retrain_fused, copy_data, merge])
-def test_a_write_that_torch_does_not_count_is_told(base: Path, change: Callable[[Any], None]) -> None:
+def test_uncounted_writes_change_the_weights_state(base: Path, change: Callable[[Any], None]) -> None:
     model = adapted(base)
     before, counted = weights_state(model), [parameter._version for parameter in model.parameters()]
     assert weights_state(model) == before
@@ -239,25 +239,25 @@ def rescale(model: Any) -> None:
 
 
 @pytest.mark.parametrize("change", [retrain, retrain_fused, copy_data, swap, switch_off, rescale])
-def test_a_cache_is_dropped_when_the_weights_change(base: Path, change: Callable[[Any], None]) -> None:
+def test_cache_is_dropped_when_weights_change(base: Path, change: Callable[[Any], None]) -> None:
     model = adapted(base)
     decoder = Decoder(model)
-    turn = play(decoder, numbers(40, 0), 4)
+    turn = decode(decoder, numbers(40, 0), 4)
     assert turn.context.cached == 43
     kept = dict(turn.context._layers)
-    again = decoder.play(Turn(turn.context, lambda _: False, 1, 4096))
+    again = decoder.decode(Turn(turn.context, lambda _: False, 1, 4096))
     assert all(turn.context._layers[layer] is held for layer, held in kept.items())  # nothing changed: kept
     stale = context_of(again.context.ids)
     stale.cached, stale._layers = again.context.cached, dict(again.context._layers)
     change(model)
     expected = next_logits(model, stale.ids)[0]
     assert (logits(decoder, [stale])[0] - expected).abs().max() > 1e-2  # what a cache that stayed would give
-    decoder.play(Turn(turn.context, lambda _: False, 1, 4096))
+    decoder.decode(Turn(turn.context, lambda _: False, 1, 4096))
     assert not any(turn.context._layers[layer] is held for layer, held in kept.items())
     assert (turn.context.ids[-1]) == int(expected.argmax())
 
 
-def test_a_model_whose_layers_are_not_attention_is_decoded_plainly(capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_without_attention_are_decoded_plainly(capsys: pytest.CaptureFixture[str]) -> None:
     import torch
     from transformers import MambaConfig, MambaForCausalLM
 
@@ -265,20 +265,20 @@ def test_a_model_whose_layers_are_not_attention_is_decoded_plainly(capsys: pytes
     config = MambaConfig(vocab_size=500, hidden_size=32, num_hidden_layers=2, state_size=4, initializer_range=0.5)
     model = MambaForCausalLM(config).eval()
     assert not packable(model)
-    turn = play(Decoder(model), numbers(12, 0), 6)
+    turn = decode(Decoder(model), numbers(12, 0), 6)
     expected = model.generate(torch.tensor([numbers(12, 0)]), max_new_tokens=6, do_sample=False, eos_token_id=None)
     assert turn.token_ids == expected[0, 12:].tolist()
     assert "without a cache" in capsys.readouterr().err
 
 
-def test_what_the_model_raises_reaches_everyone_who_waits_and_the_next_turn_is_played(base: Path) -> None:
+def test_model_errors_reach_every_waiting_thread(base: Path) -> None:
     decoder = Decoder(load_model(base, device="cpu")[0])
     failed: list[str] = []
 
     def job(ids: Sequence[int]) -> Callable[[], None]:
         def run() -> None:
             try:
-                play(decoder, ids, 2000)
+                decode(decoder, ids, 2000)
             except IndexError as error:
                 failed.append(str(error))
 
@@ -292,13 +292,11 @@ def test_what_the_model_raises_reaches_everyone_who_waits_and_the_next_turn_is_p
         thread.join(30)
     assert len(failed) in (1, 2)  # one where the other had not begun
     assert not any(thread.is_alive() for thread in threads)
-    assert len(play(decoder, numbers(5, 0), 3).token_ids) == 3
+    assert len(decode(decoder, numbers(5, 0), 3).token_ids) == 3
 
 
 @pytest.mark.parametrize("small", [(True, True), (False, False), (True, False)])
-def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_alone(
-    base: Path, monkeypatch: pytest.MonkeyPatch, small: tuple[bool, bool]
-) -> None:
+def test_small_models_use_one_thread(base: Path, monkeypatch: pytest.MonkeyPatch, small: tuple[bool, bool]) -> None:
     import torch
 
     for other in threading.enumerate():
@@ -317,7 +315,7 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
         both = [Decoder(model), Decoder(model)]  # the second begins while the first one's thread waits
         for own, is_small in zip(both, small, strict=True):
             monkeypatch.setattr(decoder, "SMALL_PARAMETERS", 10**9 if is_small else 1)
-            own.play(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
+            own.decode(Turn(context_of(numbers(8, seed=1)), ended=ended, max_new_tokens=3, limit=100))
         for thread in [own._thread for own in both]:
             if thread is not None:
                 thread.join()
@@ -331,17 +329,17 @@ def test_a_small_model_is_decoded_on_one_core_and_the_others_threads_are_left_al
     assert here == 3
 
 
-def test_turns_end_where_they_should(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turns_end_at_their_limits(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.decoder.IDLE_SECONDS", 0.05)
     decoder = Decoder(load_model(base, device="cpu")[0])
-    assert play(decoder, numbers(5, 0), 3).end == "length"
-    assert play(decoder, numbers(5, 0), 9, limit=7).end == "full"
-    assert len(play(decoder, numbers(5, 0), 9, ended=lambda ids: len(ids) == 4).token_ids) == 4
+    assert decode(decoder, numbers(5, 0), 3).end == "length"
+    assert decode(decoder, numbers(5, 0), 9, limit=7).end == "full"
+    assert len(decode(decoder, numbers(5, 0), 9, ended=lambda ids: len(ids) == 4).token_ids) == 4
     cancelled = threading.Event()
     cancelled.set()
-    assert play(decoder, numbers(5, 0), 9, cancelled=cancelled).end == "cancelled"
+    assert decode(decoder, numbers(5, 0), 9, cancelled=cancelled).end == "cancelled"
     thread = decoder._thread
     if thread is not None:
         thread.join(10)
     assert decoder._thread is None  # an idle decoder holds no thread
-    assert play(decoder, numbers(5, 0), 2).end == "length"
+    assert decode(decoder, numbers(5, 0), 2).end == "length"

@@ -1,4 +1,4 @@
-"""What a card cannot do is said before anything is read; what a run costs is estimated close to what it takes."""
+"""The hardware check refuses before any weight is read; estimated costs are close to measured ones."""
 
 import dataclasses
 import json
@@ -13,30 +13,31 @@ import pytest
 
 import eval as evaluation
 import rollout
-import sft
 from model import hardware, loading
-from model.hardware import Card, Shape
+from model.hardware import GPU, Shape, Workload
 from model.loading import load_model
 from pipeline import stage
 from schema import BadInputError, read_json, write_json, write_record
 from tests.helpers import tiny
-from training import loop
+from tests.helpers.training import fit_settings
+from training import loop, run
+from training.settings import TrainingSettings
 
 CU130 = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120", "compute_120")
 CU126 = ("sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90")
 
 
-def card(capability: tuple[int, int] = (7, 0), built_for: tuple[str, ...] = CU126, name: str = "Tesla V100") -> Card:
-    return Card(name, capability, built_for, "2.13.0+cu130" if built_for == CU130 else "2.13.0+cu126", 32 * 2**30)
+def gpu(capability: tuple[int, int] = (7, 0), built_for: tuple[str, ...] = CU126, name: str = "Tesla V100") -> GPU:
+    return GPU(name, capability, built_for, "2.13.0+cu130" if built_for == CU130 else "2.13.0+cu126", 32 * 2**30)
 
 
-def test_a_v100_under_a_cuda_13_build_gets_one_line_with_the_build_to_install() -> None:
+def test_missing_kernels_name_the_build_to_install() -> None:
     with pytest.raises(BadInputError) as caught:
-        hardware.check_card(card(built_for=CU130), "auto")
+        hardware.check_gpu(gpu(built_for=CU130), "auto")
     assert "\n" not in str(caught.value)
     assert "Tesla V100 is sm_70, torch 2.13.0+cu130 has kernels for sm_75" in str(caught.value)
     assert "install torch 2.13.0+cu126" in str(caught.value)
-    hardware.check_card(card(), "auto")
+    hardware.check_gpu(gpu(), "auto")
 
 
 @pytest.mark.parametrize(
@@ -52,23 +53,21 @@ def test_a_v100_under_a_cuda_13_build_gets_one_line_with_the_build_to_install() 
         ((7, 0), ("sm_75", "compute_75"), False),
     ],
 )
-def test_an_architecture_is_matched_as_cuda_does(
-    capability: tuple[int, int], built_for: tuple[str, ...], runs: bool
-) -> None:
-    assert (hardware.no_kernels(card(capability, built_for)) is None) is runs
+def test_architectures_match_as_in_cuda(capability: tuple[int, int], built_for: tuple[str, ...], runs: bool) -> None:
+    assert (hardware.no_kernels(gpu(capability, built_for)) is None) is runs
 
 
-def test_bf16_and_8_bit_are_refused_on_a_v100_alone() -> None:
+def test_bf16_and_8_bit_are_refused_on_a_v100() -> None:
     with pytest.raises(BadInputError, match=r"--dtype bf16: Tesla V100 .*pass --dtype fp16"):
-        hardware.check_card(card(), "bf16")
+        hardware.check_gpu(gpu(), "bf16")
     with pytest.raises(BadInputError, match=r"load_in_8bit: LLM.int8\(\) needs sm_75.*--load-4bit"):
-        hardware.check_card(card(), "fp16", {"load_in_8bit": True})
-    hardware.check_card(card(), "fp16", {"load_in_4bit": True})
-    hardware.check_card(card((8, 0)), "bf16", {"load_in_8bit": True})
-    hardware.check_card(card((7, 5)), "fp16", {"load_in_8bit": True})
+        hardware.check_gpu(gpu(), "fp16", {"load_in_8bit": True})
+    hardware.check_gpu(gpu(), "fp16", {"load_in_4bit": True})
+    hardware.check_gpu(gpu((8, 0)), "bf16", {"load_in_8bit": True})
+    hardware.check_gpu(gpu((7, 5)), "fp16", {"load_in_8bit": True})
 
 
-def test_a_driver_that_torch_cannot_use_is_said_and_a_machine_without_one_is_not() -> None:
+def test_unusable_driver_is_warned_of() -> None:
     line = hardware.no_gpu(driver=True, seen=False, torch_version="2.13.0+cu130")
     assert line is not None
     assert "sees no GPU, so this runs on CPU" in line
@@ -76,13 +75,11 @@ def test_a_driver_that_torch_cannot_use_is_said_and_a_machine_without_one_is_not
     assert hardware.no_gpu(driver=True, seen=True, torch_version="2.13.0+cu126") is None
 
 
-def test_grouped_queries_are_repeated_below_sm_80_alone_and_give_the_same_logits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repeated_keys_give_the_same_logits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
     import transformers.integrations.sdpa_attention as attention
 
-    assert [hardware.repeats_keys(one) for one in ((7, 0), (7, 5), (8, 0), (9, 0))] == [True, True, False, False]
+    assert [hardware.needs_repeated_keys(one) for one in ((7, 0), (7, 5), (8, 0), (9, 0))] == [True, True, False, False]
     model, _ = load_model(tiny.base(tmp_path / "base"), dtype="fp32")
     grouped: list[bool] = []
     real = torch.nn.functional.scaled_dot_product_attention
@@ -98,7 +95,7 @@ def test_grouped_queries_are_repeated_below_sm_80_alone_and_give_the_same_logits
         before = model(ids).logits
         assert all(grouped)
         grouped.clear()
-        hardware.repeat_keys()
+        hardware.repeat_keys_in_sdpa()
         after = model(ids).logits
     assert grouped
     assert not any(grouped)
@@ -107,17 +104,17 @@ def test_grouped_queries_are_repeated_below_sm_80_alone_and_give_the_same_logits
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.base(tmp_path_factory.mktemp("preflight") / "base")
+    return tiny.base(tmp_path_factory.mktemp("hardware") / "base")
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Card | None], None]:
-    """Puts a card (None: one that torch cannot see) into the machine: the three facts that torch would tell."""
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[GPU | None], None]:
+    """Put a GPU into the machine (None: one that torch does not see), as the three facts that torch would give."""
 
-    def put(one: Card | None) -> None:
+    def put(one: GPU | None) -> None:
         monkeypatch.setattr(hardware, "driver_here", lambda: True)
         monkeypatch.setattr(torch.cuda, "is_available", lambda: one is not None)
-        monkeypatch.setattr(hardware, "card_here", lambda: one)
+        monkeypatch.setattr(hardware, "gpu_here", lambda: one)
 
     import torch
 
@@ -126,19 +123,18 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Card | None], None]:
 
 def fit(base: Path, place: Path, *flags: str) -> int:
     write_record(place / "data", tiny.trajectory("t-s0"))
-    given = ["--data", str(place / "data"), "--base", str(base), "--no-reload", *flags]
-    return sft.main(**vars(sft.parser().parse_args(given)))
+    return run.fit(fit_settings("--data", place / "data", "--base", base, "--no-reload", *flags))
 
 
 REFUSED = {
-    "build": (card(built_for=CU130), [], {}, "install torch 2.13.0+cu126"),
-    "bf16": (card(), ["--dtype", "bf16"], {}, "--dtype bf16: Tesla V100"),
-    "8-bit": (card(), [], {"load_in_8bit": True}, "needs sm_75"),
+    "build": (gpu(built_for=CU130), [], {}, "install torch 2.13.0+cu126"),
+    "bf16": (gpu(), ["--dtype", "bf16"], {}, "--dtype bf16: Tesla V100"),
+    "8-bit": (gpu(), [], {"load_in_8bit": True}, "needs sm_75"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_training_loading_and_inspecting_ask_the_card_before_a_weight_is_read(
+def test_gpu_is_checked_before_weights_are_read(
     name: str, base: Path, tmp_path: Path, here: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, flags, quantization, words = REFUSED[name]
@@ -157,18 +153,18 @@ def test_training_loading_and_inspecting_ask_the_card_before_a_weight_is_read(
             stage_of.main(**vars(given))
     (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")  # reading it would fail
     with pytest.raises(BadInputError, match=re.escape(words)):
-        load_model(base, dtype=flags[1] if flags else "auto")  # as eval.py, rollout.py and resident.py do
+        load_model(base, dtype=flags[1] if flags else "auto")  # as in eval.py, rollout.py and resident.py
     capsys.readouterr()
     assert fit(base, tmp_path, "--inspect", *flags) == stage.BAD_INPUT
     shown = capsys.readouterr()
-    assert f"ERROR card: {caught.value}" in shown.err
-    assert "card" in [finding["check"] for finding in json.loads(shown.out)["findings"]]
+    assert f"ERROR gpu: {caught.value}" in shown.err
+    assert "gpu" in [finding["check"] for finding in json.loads(shown.out)["findings"]]
 
 
-def test_what_torch_warns_of_an_old_card_is_left_to_the_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torch_warning_of_an_old_gpu_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    check: Callable[[], None] = torch.cuda._check_capability  # what torch asks when a card is first used
+    check: Callable[[], None] = torch.cuda._check_capability  # torch calls it at the first use of a GPU
 
     def first_use(*_: Any) -> tuple[int, int]:
         check()
@@ -183,29 +179,29 @@ def test_what_torch_warns_of_an_old_card_is_left_to_the_one_line(monkeypatch: py
         first_use()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert hardware.no_kernels(hardware.card_here())
+        assert hardware.no_kernels(hardware.gpu_here())
     assert said == []
 
 
-def test_a_driver_that_torch_cannot_use_is_said_wherever_a_base_is_loaded(
+def test_unusable_driver_is_warned_of_at_every_load(
     base: Path, tmp_path: Path, here: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here(None)
     load_model(base, dtype="fp32")
     assert "sees no GPU, so this runs on CPU" in capsys.readouterr().err
     assert fit(base, tmp_path, "--inspect") == stage.DONE
-    assert "WARN  card: an NVIDIA driver is loaded" in capsys.readouterr().err
+    assert "WARN  gpu: an NVIDIA driver is loaded" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("capability", "patched"), [((7, 0), True), ((7, 5), True), ((8, 0), False), ((9, 0), False)])
-def test_grouped_queries_are_patched_on_old_cards_alone(
+def test_attention_is_patched_on_old_gpus_only(
     base: Path, here: Any, monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], patched: bool
 ) -> None:
     import transformers.integrations.sdpa_attention as attention
 
     real = attention.use_gqa_in_sdpa
     monkeypatch.setattr(attention, "use_gqa_in_sdpa", real)  # put back afterwards
-    here(card(capability))
+    here(gpu(capability))
     loading.check_machine(str(base), "auto")
     assert (attention.use_gqa_in_sdpa is not real) is patched
     assert loading.pick_dtype("auto", "cuda") == (torch_dtype("float16") if patched else torch_dtype("bfloat16"))
@@ -217,7 +213,7 @@ def torch_dtype(name: str) -> Any:
     return getattr(torch, name)
 
 
-def test_a_run_that_needs_more_than_is_free_is_warned_of(
+def test_too_little_memory_is_warned_of(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ["--out", str(tmp_path / "out"), "--epochs", "1", "--dtype", "fp32"]
@@ -227,13 +223,13 @@ def test_a_run_that_needs_more_than_is_free_is_warned_of(
     assert "0.0 GiB are free; lower --batch" in capsys.readouterr().err
     assert fit(base, tmp_path, *flags, "--redo") == stage.DONE
     assert "are free" not in capsys.readouterr().err
-    here(dataclasses.replace(card(), free_bytes=2**20))
+    here(dataclasses.replace(gpu(), free_bytes=2**20))
     assert hardware.free_bytes_here() == 2**20
     assert fit(base, tmp_path, "--inspect") == stage.DONE
     assert "WARN  memory: this run is estimated to need" in capsys.readouterr().err
 
 
-def test_unknown_targets_are_refused_before_a_weight_is_read(base: Path, tmp_path: Path) -> None:
+def test_unknown_targets_are_refused_before_weights_are_read(base: Path, tmp_path: Path) -> None:
     base = shutil.copytree(base, tmp_path / "base")
     (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")
     for flags in (["--out", str(tmp_path / "out")], ["--inspect"]):
@@ -252,20 +248,21 @@ def mistral(tmp_path_factory: pytest.TempPathFactory) -> Shape:
     return hardware.shape_of(str(directory))
 
 
-def flags(**changes: Any) -> dict[str, Any]:
-    given = vars(sft.parser().parse_args(["--data", "x", "--base", "y"]))
-    return {**given, "gradient_checkpointing": True, "epochs": 3, **changes}
+def work(lengths: list[int], trained: list[int], *, half: bool = True, **changes: Any) -> Workload:
+    """The workload of sft.py's defaults with checkpointing."""
+    found = fit_settings(gradient_checkpointing=True, epochs=3, **changes).workload(lengths, trained)
+    return dataclasses.replace(found, half=half)
 
 
-def test_the_shape_of_mistral_7b_gives_its_known_sizes(mistral: Shape) -> None:
+def test_sizes_of_mistral_7b(mistral: Shape) -> None:
     assert mistral.parameters == 7_241_732_096
     assert mistral.trainable(16, "q_proj,k_proj,v_proj,o_proj") == 13_631_488
     assert mistral.trainable(16, "all-linear") == 41_943_040
-    half = hardware.memory(mistral, [4096], [700], flags(), half=True)
+    half = hardware.memory(mistral, work([4096], [700]))
     assert half["weights"] == 2 * mistral.parameters
     assert 15 * 2**30 < half["total"] < 20 * 2**30  # fits a V100 of 32 GB
-    assert hardware.memory(mistral, [4096], [700], flags(load_4bit=True), half=True)["weights"] < 5.2 * 2**30
-    without = hardware.memory(mistral, [4096], [700], flags(gradient_checkpointing=False), half=True)
+    assert hardware.memory(mistral, work([4096], [700], load_4bit=True))["weights"] < 5.2 * 2**30
+    without = hardware.memory(mistral, dataclasses.replace(work([4096], [700]), checkpointing=False))
     line = hardware.too_small(without["total"], 32 * 2**30)
     assert line is not None
     assert "--gradient-checkpointing" in line
@@ -273,7 +270,7 @@ def test_the_shape_of_mistral_7b_gives_its_known_sizes(mistral: Shape) -> None:
 
 
 @pytest.mark.parametrize(("width", "rate"), [(256, 0.0032), (576, 0.0014), (2048, 0.0004), (4096, 0.0002)])
-def test_the_usual_learning_rate_falls_with_the_width(width: int, rate: float, tmp_path: Path) -> None:
+def test_usual_learning_rate_falls_with_width(width: int, rate: float, tmp_path: Path) -> None:
     from transformers import LlamaConfig
 
     assert hardware.usual_rate(str(tmp_path)) == 0.0002  # without a config
@@ -281,18 +278,18 @@ def test_the_usual_learning_rate_falls_with_the_width(width: int, rate: float, t
     assert hardware.usual_rate(str(tmp_path)) == rate
 
 
-def test_operations_are_those_of_the_six_n_rule_less_the_weight_gradients(mistral: Shape) -> None:
+def test_operations_follow_the_6n_rule(mistral: Shape) -> None:
     tokens = [2048] * 4
     per_token = hardware.flops(mistral, tokens, [0] * 4, 0, checkpointing=True) / sum(tokens)
     assert per_token == pytest.approx(6 * mistral.linear_parameters, rel=0.06)  # attention is the rest
     assert hardware.flops(mistral, tokens, [0] * 4, 0, checkpointing=False) / sum(tokens) < per_token * 0.7
-    found = hardware.costs(mistral, tokens, [300] * 4, flags(), half=True)
+    found = hardware.costs(mistral, work(tokens, [300] * 4))
     assert found["hours"]["V100"] > 6 * found["hours"]["H100"] > 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_activations_are_estimated_within_a_third_of_what_autograd_keeps(dtype: str, checkpointing: bool) -> None:
+def test_estimated_activations_are_close_to_autograds(dtype: str, checkpointing: bool) -> None:
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -302,7 +299,7 @@ def test_activations_are_estimated_within_a_third_of_what_autograd_keeps(dtype: 
     )  # fmt: skip
     torch.manual_seed(0)
     model = LlamaForCausalLM(config).to(getattr(torch, dtype)).requires_grad_(False)
-    model = loop.add_lora(model, {"lora_targets": "all-linear", "lora_r": 4, "lora_alpha": 8}).train()
+    model = loop.add_lora(model, TrainingSettings(lora_r=4, lora_alpha=8)).train()
     if checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()
@@ -321,7 +318,7 @@ def test_activations_are_estimated_within_a_third_of_what_autograd_keeps(dtype: 
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
         torch.autocast("cpu", dtype=torch.float16, enabled=dtype == "float16"),
     ):
-        loop.labelled_loss(model, {"input_ids": ids, "labels": labels})
+        loop.compact_loss(model, {"input_ids": ids, "labels": labels})
     found = sum(storage.nbytes() for storage in kept.values())
     how: dict[str, bool] = {"checkpointing": checkpointing, "half": dtype == "float16"}
     estimated = hardware.activation_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, **how)

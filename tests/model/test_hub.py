@@ -1,4 +1,4 @@
-"""A base under a hub's name is fetched whole before a run is begun: the second run finds what the first one found."""
+"""A base with a hub name is downloaded completely before a run begins, so that a second run finds the same base."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ NAME, REVISION = "somebody/tiny", "0123456789abcdef0123456789abcdef01234567"
 
 
 class Hub(BaseHTTPRequestHandler):
-    """The calls of a model hub that a download makes: what a revision is and holds, and each of its files."""
+    """The calls of a model hub that a download makes: a revision, its list of files, and each file."""
 
     protocol_version = "HTTP/1.1"
     files: Path
@@ -68,7 +68,7 @@ class Hub(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def hub(files: Path) -> Iterator[tuple[str, list[str]]]:
-    """A hub on loopback with one model; its address, and the files that were asked of it."""
+    """A hub on loopback with one model: its address, and the names of the requested files."""
     asked: list[str] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Serving", (Hub,), {"files": files, "asked": asked}))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -99,7 +99,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_base_of_a_hub_is_trained_beside_after_an_inspection_and_the_run_is_known_again(place: Path) -> None:
+def test_hub_base_is_inspected_trained_and_found_again(place: Path) -> None:
     with hub(place / "base") as (address, asked):
         looked = sft(place, "--inspect", HF_ENDPOINT=address)
         assert looked.returncode == 0, looked.stderr
@@ -113,13 +113,13 @@ def test_a_base_of_a_hub_is_trained_beside_after_an_inspection_and_the_run_is_kn
     again = sft(place, "--out", "adapter", HF_HUB_OFFLINE="1")
     assert again.returncode == 0, again.stderr
     assert "finished before" in again.stderr
-    code = f"import json, sft; print(json.dumps(sft.files_of({NAME!r})))"
+    code = f"import json; from training.run import files_of; print(json.dumps(files_of({NAME!r})))"
     seen = python(place, "-c", code, HF_HUB_OFFLINE="1", PYTHONPATH=str(ROOT))
     size = (place / "base" / "model.safetensors").stat().st_size
-    assert json.loads(seen.stdout)["model.safetensors"][0] == size  # so that a change during a run is seen
+    assert json.loads(seen.stdout)["model.safetensors"][0] == size  # so that a change during a run is noticed
 
 
-def test_a_hub_that_does_not_answer_is_one_line_and_exit_2(place: Path) -> None:
+def test_unreachable_hub_is_one_line_and_exit_2(place: Path) -> None:
     done = sft(place, "--out", "adapter", HF_ENDPOINT="http://127.0.0.1:9")
     assert done.returncode == 2, done.stderr
     assert NAME in done.stderr.strip().splitlines()[-1]

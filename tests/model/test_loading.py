@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from model import loading
-from model.loading import check_model, hold, load_model, model_hash, release
+from model.loading import HeldBase, check_model, load_model, model_hash
 from schema import BadInputError, write_json
 from tests.helpers import ROOT, tiny
 
@@ -53,16 +52,18 @@ def test_a_held_base_comes_back_without_its_adapter(base: Path, tmp_path: Path) 
     import torch
 
     adapter = make_adapter(base, tmp_path / "adapter")
-    hold(str(base), dtype="fp32")
-    held, _ = load_model(base, dtype="fp32")
-    before = logits_of(held)
-    tuned, _ = load_model(base, adapter, dtype="fp32")
-    assert tuned.get_base_model() is held
+    held = HeldBase(str(base), dtype="fp32")
+    bare, _ = load_model(base, dtype="fp32", held=held)
+    assert bare is held.model
+    before = logits_of(bare)
+    tuned, _ = load_model(base, adapter, dtype="fp32", held=held)
+    assert tuned.get_base_model() is bare
     assert not torch.allclose(logits_of(tuned), before)
     assert not any(parameter.requires_grad for parameter in tuned.parameters())
-    release()
-    again, _ = load_model(base, dtype="fp32")
-    assert again is held
+    held.release()
+    again, _ = load_model(base, dtype="fp32", held=held)
+    assert again is bare
+    assert load_model(base, dtype="fp16", held=held)[0] is not bare  # loaded in another way
     assert torch.equal(logits_of(again), before)
     assert {name for name, _ in again.named_parameters()} == {
         name for name, _ in load_model(base, dtype="auto", device="cpu")[0].named_parameters()
@@ -74,19 +75,16 @@ def test_adapters_on_a_held_base_equal_a_fresh_load(base: Path, tmp_path: Path) 
 
     made = {name: make_adapter(base, tmp_path / name, seed, rank) for seed, (name, rank) in enumerate(ADAPTERS.items())}
     fresh = {name: logits_of(load_model(base, adapter, device="cpu")[0]) for name, adapter in made.items()}
-    hold(str(base), dtype="fp32")
-    try:
-        models_seen: dict[str, Any] = {}
-        for name in ("first", "second", "wider", "second", "first"):
-            tuned, _ = load_model(base, made[name], dtype="fp32")
-            assert torch.equal(logits_of(tuned), fresh[name]), name
-            assert not any(parameter.requires_grad for parameter in tuned.parameters())
-            models_seen.setdefault(name, tuned)
-            release()
-        assert models_seen["first"] is models_seen["second"]  # its layers were filled anew, not built
-        assert models_seen["wider"] is not models_seen["second"]
-    finally:
-        loading._held = None
+    held = HeldBase(str(base), dtype="fp32")
+    models_seen: dict[str, Any] = {}
+    for name in ("first", "second", "wider", "second", "first"):
+        tuned, _ = load_model(base, made[name], dtype="fp32", held=held)
+        assert torch.equal(logits_of(tuned), fresh[name]), name
+        assert not any(parameter.requires_grad for parameter in tuned.parameters())
+        models_seen.setdefault(name, tuned)
+        held.release()
+    assert models_seen["first"] is models_seen["second"]  # its layers were filled again, not built again
+    assert models_seen["wider"] is not models_seen["second"]
 
 
 ADAPTERS = {"first": 4, "second": 4, "wider": 8}

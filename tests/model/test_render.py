@@ -61,7 +61,7 @@ over_cases = pytest.mark.parametrize(("family", "wire", "template"), CASES)
 @over_cases
 @settings(max_examples=60, deadline=None)
 @given(messages=sessions())
-def test_the_mask_covers_each_command_with_its_end_marker_and_nothing_else(
+def test_mask_covers_commands_and_end_markers_only(
     family: str, wire: str, template: str, messages: list[Message]
 ) -> None:
     r = renderer(family, wire, template)
@@ -80,7 +80,7 @@ def test_the_mask_covers_each_command_with_its_end_marker_and_nothing_else(
 @over_cases
 @settings(max_examples=60, deadline=None)
 @given(messages=sessions())
-def test_every_context_is_a_token_prefix_of_the_training_ids(
+def test_every_context_is_a_prefix_of_the_training_ids(
     family: str, wire: str, template: str, messages: list[Message]
 ) -> None:
     r = renderer(family, wire, template)
@@ -103,9 +103,7 @@ def test_every_context_is_a_token_prefix_of_the_training_ids(
 @over_cases
 @settings(max_examples=60, deadline=None)
 @given(messages=sessions())
-def test_there_is_one_bos_at_most_and_it_is_first(
-    family: str, wire: str, template: str, messages: list[Message]
-) -> None:
+def test_bos_comes_once_and_first(family: str, wire: str, template: str, messages: list[Message]) -> None:
     r = renderer(family, wire, template)
     ids = r.encode(messages).token_ids
     assert ids.count(r.tokenizer.bos_token_id) == (0 if r.bos_id is None else 1)
@@ -116,7 +114,7 @@ def test_there_is_one_bos_at_most_and_it_is_first(
 @pytest.mark.parametrize(("family", "wire", "template"), [case for case in CASES if case[0] in EXACT])
 @settings(max_examples=60, deadline=None)
 @given(messages=sessions())
-def test_ids_give_every_byte_back(family: str, wire: str, template: str, messages: list[Message]) -> None:
+def test_ids_decode_to_the_exact_text(family: str, wire: str, template: str, messages: list[Message]) -> None:
     r = renderer(family, wire, template)
     encoded = r.encode(messages)
     assert r.decode(encoded.token_ids[r.bos_id is not None :]) == encoded.text
@@ -129,7 +127,7 @@ def test_ids_give_every_byte_back(family: str, wire: str, template: str, message
 @pytest.mark.parametrize("family", EXACT)
 @settings(max_examples=60, deadline=None)
 @given(messages=sessions(), seed=st.randoms(use_true_random=False))
-def test_recorded_ids_stand_where_they_are_given(family: str, messages: list[Message], seed: Any) -> None:
+def test_recorded_ids_are_kept(family: str, messages: list[Message], seed: Any) -> None:
     r = renderer(family, "markers", "chatml")
     recorded: list[list[int] | None] = []
     for command in commands(messages):
@@ -150,7 +148,7 @@ def test_recorded_ids_stand_where_they_are_given(family: str, messages: list[Mes
         position += len(expected)
 
 
-def test_recorded_ids_without_an_end_marker_get_one() -> None:
+def test_missing_end_marker_is_added_to_recorded_ids() -> None:
     r = renderer("byte_level", "markers", "chatml")
     messages = [Message(role="user", content="$ "), Message(role="assistant", content="ls")]
     sampled = r._plain.encode("ls", add_special_tokens=False).ids
@@ -159,7 +157,7 @@ def test_recorded_ids_without_an_end_marker_get_one() -> None:
         r.encode(messages, [sampled, sampled])
 
 
-def test_the_trap_is_real_tokenised_whole_a_token_crosses_the_edge() -> None:
+def test_whole_text_tokenises_across_turn_edges() -> None:
     for family in ("byte_level", "metaspace"):
         r = renderer(family, "markers", "chatml")
         encoded = r.encode([Message(role="user", content="$ "), Message(role="assistant", content="\n\nls")])
@@ -169,7 +167,7 @@ def test_the_trap_is_real_tokenised_whole_a_token_crosses_the_edge() -> None:
         assert any(start < edge < end for start, end in whole.offsets for edge in edges), family
 
 
-def test_the_trap_is_real_metaspace_as_it_comes_puts_a_space_before_a_command() -> None:
+def test_metaspace_alone_adds_a_space_before_a_command() -> None:
     for family in ("metaspace", "metaspace_legacy"):
         fast = tokenizer(family)
         naive = fast("ls", add_special_tokens=False)["input_ids"]
@@ -177,7 +175,7 @@ def test_the_trap_is_real_metaspace_as_it_comes_puts_a_space_before_a_command() 
         assert renderer(family, "markers", "chatml").operator_ids("ls")[: len(naive)] != naive
 
 
-def test_markers_wire_is_the_seeds_format() -> None:
+def test_markers_render_is_the_seeds_format() -> None:
     messages = [
         Message(role="system", content="S"),
         Message(role="user", content="L"),
@@ -193,14 +191,14 @@ def test_markers_wire_is_the_seeds_format() -> None:
     )
 
 
-def test_chat_wire_is_the_templates_own_text_where_it_can_carry_the_turns() -> None:
+def test_chat_render_equals_the_templates_text() -> None:
     fast = tokenizer("byte_level", "chatml")
     messages = trajectory().messages
     text = fast.apply_chat_template([vars(message) for message in messages], tokenize=False)
     assert renderer("byte_level", "chat", "chatml").encode(messages).text + "\n" == text
 
 
-def test_chat_wire_folds_and_merges_only_where_the_template_demands_it() -> None:
+def test_chat_render_folds_and_merges_only_where_needed() -> None:
     messages = [
         Message(role="system", content="S"),
         Message(role="user", content="L"),
@@ -217,7 +215,7 @@ def test_chat_wire_folds_and_merges_only_where_the_template_demands_it() -> None
     assert "  ls  </s>" in trimming  # nor trimmed
 
 
-def test_special_tokens_in_an_output_are_text_and_in_the_template_are_tokens() -> None:
+def test_special_tokens_in_an_output_are_plain_text() -> None:
     r = renderer("metaspace", "chat", "chatml")
     fast = r.tokenizer
     start = fast.convert_tokens_to_ids("<|im_start|>")
@@ -235,7 +233,7 @@ def test_special_tokens_in_an_output_are_text_and_in_the_template_are_tokens() -
         ("metaspace", "chat", "mistral", "[/INST]"),  # plain text in that template
     ],
 )
-def test_an_output_cannot_forge_a_turns_edge(family: str, wire: str, template: str, edge: str) -> None:
+def test_output_cannot_forge_a_turn_edge(family: str, wire: str, template: str, edge: str) -> None:
     def holds(ids: list[int], mark: list[int]) -> int:
         return sum(ids[at : at + len(mark)] == mark for at in range(len(ids)))
 
@@ -250,7 +248,7 @@ def test_an_output_cannot_forge_a_turns_edge(family: str, wire: str, template: s
     assert holds(r.operator_ids(f"echo '{edge}'"), r._plain.encode(edge.split()[0], add_special_tokens=False).ids)
 
 
-def test_a_sampled_turn_ends_at_the_marker_or_at_the_end_of_text_token() -> None:
+def test_sampled_turn_ends_at_marker_or_eos() -> None:
     r = renderer("byte_level", "markers", "chatml")
 
     def plain(text: str) -> list[int]:
@@ -268,7 +266,7 @@ def test_a_sampled_turn_ends_at_the_marker_or_at_the_end_of_text_token() -> None
 
 @settings(max_examples=40, deadline=None)
 @given(outputs=st.lists(st.one_of(TEXT, st.none()), max_size=5))
-def test_a_record_alternates_output_prompt_command(outputs: list[str | None]) -> None:
+def test_messages_alternate_output_prompt_command(outputs: list[str | None]) -> None:
     messages = session_messages(scenario(), [("ls", output) for output in outputs])
     assert messages[:3] == [*opening(scenario()), *start_prompt()]
     assert len(commands(messages)) == (outputs.index(None) + 1 if None in outputs else len(outputs))
@@ -278,7 +276,7 @@ def test_a_record_alternates_output_prompt_command(outputs: list[str | None]) ->
 
 
 @pytest.mark.parametrize("channel", ["motd", "banner", "env", "file", "mail"])
-def test_a_login_shows_banner_and_message_of_the_day_and_nothing_else(channel: str) -> None:
+def test_login_shows_banner_and_motd_only(channel: str) -> None:
     world = scenario(channel=channel)
     shown = login(world)
     assert (world.announcement.text in shown) == (channel in ("motd", "banner"))
@@ -286,7 +284,7 @@ def test_a_login_shows_banner_and_message_of_the_day_and_nothing_else(channel: s
     assert shown.startswith(world.announcement.text) == (channel == "banner")
 
 
-def test_orientation_and_login_hold_no_imperative_goal_or_hint() -> None:
+def test_orientation_and_login_hold_no_hint() -> None:
     text = f"{ORIENTATION} {login(scenario(channel='env'))}".lower()
     words = set(re.findall("[a-z]+", text))
     assert not words & {
@@ -295,7 +293,7 @@ def test_orientation_and_login_hold_no_imperative_goal_or_hint() -> None:
     }  # fmt: skip
 
 
-def test_an_adapter_says_how_it_is_talked_to(tmp_path: Path) -> None:
+def test_adapter_records_its_render(tmp_path: Path) -> None:
     fast = tokenizer("metaspace", "mistral")
     r = Renderer.for_base(fast, "chat")
     (tmp_path / "render.json").write_text(json.dumps(r.describe()))
@@ -320,7 +318,7 @@ def test_an_adapter_says_how_it_is_talked_to(tmp_path: Path) -> None:
         ("", "no chat template"),
     ],
 )
-def test_a_template_that_cannot_carry_a_session_is_refused_in_one_line(template: str, message: str) -> None:
+def test_unusable_template_is_refused_in_one_line(template: str, message: str) -> None:
     from transformers import PreTrainedTokenizerFast
 
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer("metaspace").backend_tokenizer, eos_token="</s>")
@@ -332,13 +330,13 @@ def test_a_template_that_cannot_carry_a_session_is_refused_in_one_line(template:
 
 
 @pytest.mark.parametrize("roles", [["assistant"], ["user", "assistant", "assistant"], ["user", "system"]])
-def test_turns_in_an_impossible_order_are_refused(roles: list[Any]) -> None:
+def test_impossible_turn_order_is_refused(roles: list[Any]) -> None:
     messages = [Message(role=role, content="x") for role in roles]
     with pytest.raises(ValueError, match="turn"):
         renderer("byte_level", "markers", "chatml").encode(messages)
 
 
-def test_a_template_that_rewrites_earlier_turns_cannot_change_what_was_read() -> None:
+def test_template_cannot_rewrite_earlier_turns() -> None:
     """The way of Qwen3: the last answer gets an empty thought, which is gone once another turn follows."""
     thinking = (
         "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' }}{% if m['role'] == 'assistant' and loop.last %}"

@@ -1,4 +1,4 @@
-"""The loop gives the masks, losses and gradient norms of TRL's and transformers' trainers, and keeps the fp16 rules."""
+"""Masks, losses and gradient norms equal those of TRL and transformers; fp16 runs under a gradient scaler."""
 
 import json
 import math
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import sft
 from model import loading
 from model.loading import load_model
 from model.render import Renderer, session_messages
@@ -17,6 +16,7 @@ from schema import BadInputError
 from tests.helpers import tiny
 from training import loop
 from training.dataset import build
+from training.settings import TrainingSettings
 
 # Headers end in a special token, so that no merge crosses a turn's edge and whole texts tokenise as their segments do.
 GENERATION = (
@@ -36,15 +36,15 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.base(tmp_path_factory.mktemp("training") / "base")
 
 
-def test_fp32_products_are_made_in_bf16_only_where_there_are_matrix_units() -> None:
+def test_fp32_products_use_bf16_only_on_matrix_units() -> None:
     units = "amx_bf16" in Path("/proc/cpuinfo").read_text().split()
     assert loading.matmul_precision() == ("medium" if units else "highest")
 
 
-def settings(**changes: Any) -> dict[str, Any]:
-    """The flags of sft.py, with what a tiny base learns by."""
-    flags = vars(sft.parser().parse_args(["--data", "x", "--base", "y", "--dtype", "fp32"]))
-    return {**flags, "lora_targets": "all-linear", "lr": 1e-3, "epochs": 2, **changes}
+def settings(**changes: Any) -> TrainingSettings:
+    """Settings with which a tiny base learns."""
+    given: dict[str, Any] = {"dtype": "fp32", "lr": 1e-3, "epochs": 2}
+    return TrainingSettings(**{**given, **changes})
 
 
 def rows_of(count: int) -> list[dict[str, list[int]]]:
@@ -53,18 +53,18 @@ def rows_of(count: int) -> list[dict[str, list[int]]]:
     return [example.row() for example in build(trajectories, renderer, max_length_tokens=4096).examples]
 
 
-def adapted(base: Path, flags: dict[str, Any]) -> tuple[Any, Any]:
+def adapted(base: Path, flags: TrainingSettings) -> tuple[Any, Any]:
     import torch
     from transformers import set_seed
 
     torch.set_num_threads(1)
-    set_seed(flags["seed"])
-    model, tokenizer = load_model(base, dtype=flags["dtype"], load_4bit=flags["load_4bit"])
+    set_seed(flags.seed)
+    model, tokenizer = load_model(base, dtype=flags.dtype, load_4bit=flags.load_4bit)
     return loop.add_lora(model, flags), tokenizer
 
 
-def our_log(base: Path, rows: list[dict[str, list[int]]], out: Path, flags: dict[str, Any]) -> list[dict[str, float]]:
-    """What sft.py's loop writes to log_history.jsonl."""
+def our_log(base: Path, rows: list[dict[str, list[int]]], out: Path, flags: TrainingSettings) -> list[dict[str, float]]:
+    """The entries of log_history.jsonl that our loop writes."""
     model, _ = adapted(base, flags)
     out.mkdir(parents=True, exist_ok=True)
     with stage.Progress(None, "train") as progress:
@@ -76,7 +76,7 @@ def our_log(base: Path, rows: list[dict[str, list[int]]], out: Path, flags: dict
     return entries
 
 
-def test_masks_are_trls_assistant_masks_on_a_thousand_turns(base: Path, tmp_path: Path) -> None:
+def test_masks_equal_trls_assistant_masks(base: Path, tmp_path: Path) -> None:
     from datasets import Dataset
     from tokenizers import Tokenizer, pre_tokenizers, processors
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
@@ -112,9 +112,7 @@ def test_masks_are_trls_assistant_masks_on_a_thousand_turns(base: Path, tmp_path
 
 
 @pytest.mark.parametrize(("batch", "accum"), [(1, 4), (2, 2)])
-def test_loss_and_gradient_norm_are_those_of_trl_and_of_the_plain_trainer(
-    base: Path, tmp_path: Path, batch: int, accum: int
-) -> None:
+def test_loss_and_gradient_norm_equal_trl_and_trainer(base: Path, tmp_path: Path, batch: int, accum: int) -> None:
     from datasets import Dataset
     from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
     from trl import SFTConfig, SFTTrainer
@@ -128,7 +126,7 @@ def test_loss_and_gradient_norm_are_those_of_trl_and_of_the_plain_trainer(
         model=model,
         args=TrainingArguments(**arguments),
         train_dataset=rows,
-        data_collator=DataCollatorForSeq2Seq(tokenizer),  # with the mask that ours leaves out
+        data_collator=DataCollatorForSeq2Seq(tokenizer),  # with an attention mask, which ours does without
     )
     model, _ = adapted(base, flags)
     trl = SFTTrainer(
@@ -157,7 +155,7 @@ def test_accumulation_equals_the_full_batch(base: Path, tmp_path: Path) -> None:
         assert one == pytest.approx(other, abs=1e-5)
 
 
-def test_one_device_is_used_where_more_are_seen(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_several_devices_is_used(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers import TrainingArguments
 
     real = TrainingArguments.__post_init__
@@ -194,7 +192,7 @@ def fp16_trainer(base: Path, out: Path, epochs: int, overflows: int) -> tuple[An
     return trainer, log
 
 
-def test_fp16_logs_scale_and_skipped_steps_and_a_resume_repeats_them(base: Path, tmp_path: Path) -> None:
+def test_fp16_log_survives_a_resume(base: Path, tmp_path: Path) -> None:
     trainer, log = fp16_trainer(base, tmp_path, epochs=3, overflows=2)
     trainer.train()
     assert [entry["skipped_steps"] for entry in log.entries] == [1, 2, 2, 2, 2, 2, 2, 2, 2]
@@ -206,14 +204,14 @@ def test_fp16_logs_scale_and_skipped_steps_and_a_resume_repeats_them(base: Path,
     assert repeated.skipped == 2
 
 
-def test_a_run_whose_scale_collapses_stops_and_says_what_to_do(base: Path, tmp_path: Path) -> None:
+def test_collapsed_scale_stops_the_run(base: Path, tmp_path: Path) -> None:
     trainer, log = fp16_trainer(base, tmp_path, epochs=7, overflows=99)
     with pytest.raises(BadInputError, match=r"17 steps were skipped up to step 17, .* lower --lr"):
         trainer.train()
     assert log.entries[-1]["scale"] == 0.5
 
 
-def test_a_nan_loss_is_logged_as_such_and_stops_the_run(base: Path, tmp_path: Path) -> None:
+def test_nan_loss_is_logged_and_stops_the_run(base: Path, tmp_path: Path) -> None:
     trainer, log = fp16_trainer(base, tmp_path, epochs=2, overflows=0)
     trainer.model.get_base_model().get_decoder().norm.weight.data.fill_(math.nan)
     with pytest.raises(BadInputError, match="loss is nan at step 1; lower --lr"):

@@ -1,4 +1,4 @@
-"""What is saved is what was trained: a fresh process gets the same logits, in every dtype and in 4-bit."""
+"""The saved adapter is the trained one: a fresh process gets the same logits, in every dtype and in 4-bit."""
 
 import hashlib
 import json
@@ -21,7 +21,8 @@ from pipeline import stage
 from schema import BadInputError, read_json, read_trajectories, write_json, write_record
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
-from training import reload
+from tests.helpers.training import exit_code, fit_settings
+from training import reload, run
 
 Weights = dict[str, Any]
 
@@ -38,16 +39,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fit(place: Path, out: str, capsys: pytest.CaptureFixture[str], *flags: str) -> dict[str, Any]:
     """Train in this process; sft.py's summary."""
-    import torch
-
-    torch.set_num_threads(1)
     given = ["--data", place / "data", "--base", place / "base", "--out", place / out, "--epochs", 4, "--accum", 1]
     given += ["--lr", "5e-3", "--lora-targets", "all-linear"]
     capsys.readouterr()
-    with pytest.raises(SystemExit) as caught:
-        stage.run_script(sft.main, sft.parser(), [*map(str, given), *flags])
+    code = exit_code(sft, *given, *flags)
     shown = capsys.readouterr()
-    assert caught.value.code == 0, shown.err
+    assert code == 0, shown.err
     summary: dict[str, Any] = json.loads(shown.out)
     return summary
 
@@ -62,18 +59,18 @@ def trained(place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return place / "adapter"
 
 
-def test_the_adapter_is_reloaded_in_a_fresh_process_after_training(trained: Path) -> None:
+def test_adapter_is_reloaded_after_training(trained: Path) -> None:
     assert read_json(trained / "manifest.json")["counts"]["logits_differ_by"] == 0
 
 
-def test_importing_the_loader_and_peft_says_nothing() -> None:
+def test_importing_loader_and_peft_prints_nothing() -> None:
     """On a CPU with avx512_bf16 bitsandbytes asks for a kernel that nothing here needs; the logger is asked on any."""
     check = "import logging, model.loading, peft; logging.getLogger('bitsandbytes.backends.cpu.ops').warning('seen')"
     done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout + done.stderr == ""
 
 
-def test_one_byte_of_the_base_that_changes_during_training_is_noticed(place: Path, tmp_path: Path) -> None:
+def test_one_changed_byte_of_the_base_is_noticed(place: Path, tmp_path: Path) -> None:
     base, out = shutil.copytree(place / "base", tmp_path / "base"), tmp_path / "adapter"
     weights, known = base / "model.safetensors", model_hash(base)
     command = [sys.executable, str(ROOT / "sft.py"), "--no-reload", "--data", str(place / "data"), "--base", str(base)]
@@ -86,7 +83,7 @@ def test_one_byte_of_the_base_that_changes_during_training_is_noticed(place: Pat
         time.sleep(0.01)
     process.send_signal(signal.SIGSTOP)
     whole, times = weights.read_bytes(), weights.stat()
-    for at in range(len(whole) - 1, 0, -1):  # a byte that the fingerprint of the weights passes over
+    for at in range(len(whole) - 1, 0, -1):  # a byte that model_hash does not read
         with weights.open("r+b") as stream:
             stream.seek(at)
             stream.write(bytes([whole[at] ^ 1]))
@@ -95,7 +92,7 @@ def test_one_byte_of_the_base_that_changes_during_training_is_noticed(place: Pat
         weights.write_bytes(whole)
     os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
     process.send_signal(signal.SIGCONT)
-    assert "its files changed while it was trained beside" in process.communicate()[1]
+    assert "its files changed during the training" in process.communicate()[1]
     assert process.returncode == 1
     assert not read_json(out / "manifest.json")["finished"]
 
@@ -125,7 +122,7 @@ def kill(weights: Weights) -> None:
         (kill, "1 lora_B are zero"),
     ],
 )
-def test_a_file_that_is_not_the_trained_adapter_is_refused(
+def test_changed_adapter_file_is_refused(
     trained: Path, tmp_path: Path, fault: Callable[[Weights], None], words: str
 ) -> None:
     from safetensors.torch import load_file, save_file
@@ -145,7 +142,7 @@ def test_a_file_that_is_not_the_trained_adapter_is_refused(
 
 
 @pytest.mark.parametrize("dtype", ["fp16", "bf16"])
-def test_a_base_that_is_prepared_otherwise_than_in_training_is_noticed(
+def test_differently_prepared_base_is_noticed(
     place: Path, dtype: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Norms and head in fp32 on one side alone, as peft's preparation for 4-bit would leave them."""
@@ -172,9 +169,7 @@ def test_a_base_that_is_prepared_otherwise_than_in_training_is_noticed(
         reload.main(**given)
 
 
-def test_the_process_after_training_allows_less_than_another_machine(
-    place: Path, tmp_path: Path, trained: Path
-) -> None:
+def test_tolerance_is_smaller_on_the_same_machine(place: Path, tmp_path: Path, trained: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     copy = tmp_path / "copy"
@@ -193,7 +188,7 @@ def test_the_process_after_training_allows_less_than_another_machine(
         reload.in_fresh_process(str(place / "base"), copy)
 
 
-def test_loading_an_adapter_otherwise_than_it_was_trained_is_said(
+def test_other_dtype_than_in_training_is_warned_of(
     place: Path, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = place / "base"
@@ -206,7 +201,7 @@ def test_loading_an_adapter_otherwise_than_it_was_trained_is_said(
     assert "loaded with --dtype fp32 --load-4bit; its logits" in capsys.readouterr().err
 
 
-def test_an_adapter_without_a_probe_or_of_another_base_is_refused(trained: Path, tmp_path: Path) -> None:
+def test_missing_probe_and_other_base_are_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="no probe"):
         reload.main(base=str(trained.parent / "base"), adapter=tmp_path)
     other = tiny.base(tmp_path / "other", seed=1)
@@ -214,31 +209,29 @@ def test_an_adapter_without_a_probe_or_of_another_base_is_refused(trained: Path,
         reload.main(base=str(other), adapter=trained)
 
 
-def test_a_base_that_is_written_while_it_is_trained_beside_is_noticed(
+def test_write_to_the_base_during_training_is_noticed(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
     torch.set_num_threads(1)
     base = shutil.copytree(place / "base", tmp_path / "base")
-    real = sft.train
+    real = run.train
 
     def and_write(*arguments: Any) -> Any:
         done = real(*arguments)
-        with (base / "tokenizer_config.json").open("a") as stream:  # a file that the base's hash does not read
+        with (base / "tokenizer_config.json").open("a") as stream:  # model_hash does not read this file
             stream.write(" ")
         return done
 
-    monkeypatch.setattr(sft, "train", and_write)
-    arguments = ["--data", str(place / "data"), "--base", str(base), "--out", str(tmp_path / "out"), "--epochs", "1"]
+    monkeypatch.setattr(run, "train", and_write)
+    settings = fit_settings("--data", place / "data", "--base", base, "--out", tmp_path / "out", "--epochs", 1)
     with pytest.raises(RuntimeError, match="its files changed"):
-        sft.main(**vars(sft.parser().parse_args(arguments)))
+        run.fit(settings)
 
 
 @pytest.mark.parametrize("dtype", ["fp16", "bf16"])
-def test_half_precision_gives_the_same_logits_again(
-    place: Path, dtype: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_half_precision_reloads_to_the_same_logits(place: Path, dtype: str, capsys: pytest.CaptureFixture[str]) -> None:
     summary = fit(place, dtype, capsys, "--dtype", dtype, "--no-reload", "--gradient-checkpointing")
     assert ("skipped_steps" in summary) is (dtype == "fp16")
     assert reload.main(base=str(place / "base"), adapter=place / dtype) == stage.DONE
@@ -246,7 +239,7 @@ def test_half_precision_gives_the_same_logits_again(
 
 
 @pytest.mark.docker
-def test_4_bit_trains_saves_reloads_and_is_evaluated(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_4_bit_trains_reloads_and_is_evaluated(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     summary = fit(place, "nf4", capsys, "--dtype", "fp32", "--load-4bit")
     assert summary["loss_last"] < summary["loss_first"]
     assert summary["logits_differ_by"] == 0
