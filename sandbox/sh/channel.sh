@@ -5,7 +5,8 @@
 #   a line with the end mark of the first step;
 #   then per step a line `nonce mark lines bytes heredoc`, followed by the step's text.
 #     nonce     tags this step's two status messages
-#     mark      the end mark of the NEXT step (this step's came before, so no process of this step can know it)
+#     mark      the end mark of the NEXT step, whose processes start before its own line comes (this step's mark came
+#               with the line before)
 #     lines     how many lines the text has, if the shell's own `read` can take it; 0: too long or not plain ASCII
 #     bytes     how many bytes the text has
 #     heredoc   1: the text contains `<<`, so a heredoc may be left open; 0: it cannot

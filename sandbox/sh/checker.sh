@@ -6,9 +6,9 @@
 #   kernel killed something for memory
 #
 # A link to a place that can change while the checker runs fails it: through a link to /proc/self/cmdline,
-# `grep -q x answer` reads its own `x`; through a link to /tmp, a checker reads what it wrote there itself. So every link
-# of the world is followed as the kernel would follow it, but by its text alone, whether or not anything is there yet,
-# and through all other links, those of the image included.
+# `grep -q x answer` reads its own `x`; through a link to /tmp, a checker reads what it wrote there itself. So every
+# link of the world is followed as the kernel would follow it, but by its text alone, whether or not anything is there
+# yet, and through all other links, those of the image included.
 #
 # A world that `find` cannot walk to its end fails the checker too: what lies deeper exists all the same. And so does a
 # checker in which the kernel kills anything for memory, whatever its exit code: `! grep -q x huge` would pass.

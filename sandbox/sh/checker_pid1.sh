@@ -15,8 +15,8 @@ while
     { /bin/busybox sleep "$1"; kill 1; } >/dev/null &
     read -r nonce limit size tar
 do
-    # From here a TERM is ignored: PID 1 has no handler. Then everything else in the container is killed: the sleep above
-    # and whatever an earlier checker has left running.
+    # From here a TERM is ignored: PID 1 has no handler. Then everything else in the container is killed: the sleep
+    # above and whatever an earlier checker has left running.
     trap - TERM
     kill -9 -1
     # The `.` keeps newlines at the end of the text.

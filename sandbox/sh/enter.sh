@@ -2,14 +2,14 @@
 # Runs at the start of every step in the inner shell, before the operator's text: loads the state of the step before.
 #
 # The host puts `\. /run/op/enter; ` before the text, on the text's first line, so that the shell counts lines as the
-# operator does; with a newline in place of the blank where aliases are carried over, because dash expands aliases when it
-# reads a line. A backslash before a command name keeps an alias of the operator's off it.
+# operator does; with a newline in place of the blank where aliases are carried over, because dash expands aliases when
+# it reads a line. A backslash before a command name keeps an alias of the operator's off it.
 
 # This step's state counts as lost until save.sh has written it.
 echo 0 >|/run/operator/saved
 # The operator's programs do not inherit the text's pipe.
 exec 3<&-
-# The positional parameters are the only variables that are free here: $1 is what PPID has to be, $2 the good state file.
+# Only positional parameters are free to use here: $1 is the value that PPID has to get, $2 the good state file.
 set -- "$PPID" even
 [ ! -s /run/operator/turn ] || set -- "$PPID" odd
 if [ -f "/run/operator/$2" ]; then

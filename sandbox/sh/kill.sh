@@ -1,6 +1,7 @@
 # shellcheck shell=dash
 # Kills a step that ran past its time limit: the channel, and every process in the step's session and in sessions begun
-# since. Background jobs of earlier steps live on. Runs as /run/op/kill, as the operator; exit code 0: all of it is dead.
+# since. Background jobs of earlier steps live on. Runs as the operator from /run/op/kill. Exit code 0: all are
+# dead.
 #
 #   session   (environment) the process id that the step's own sessions are numbered from
 #   channel   (environment) the channel's session

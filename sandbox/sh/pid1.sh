@@ -5,8 +5,8 @@
 # when the lifetime is over. The operator can neither signal it nor change it.
 #
 #   $1 lifetime in seconds
-#   descriptor 3: from the host. Any number of tars, each after a line with its size in bytes; a line `0`; later one more
-#   line, which ends the session and is printed back.
+#   descriptor 3: from the host. Any number of tars, each after a line with its size in bytes; a line `0`; later one
+#   more line, which ends the session and is printed back.
 
 # The lifetime is a process that this shell waits for: when it ends, the container does.
 sleep "$1" & lifetime=$!

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2238 # `kill` is a file here
 # The first thing that runs in an operator's container: PID 1, as root without capabilities.
 #
-# It writes the wrapper's programs into /run/op and then becomes pid1.sh. The programs come as arguments, and the exec at
-# the end replaces the command line, so the operator never sees them in `ps`.
+# It writes the wrapper's programs into /run/op and then becomes pid1.sh. The programs come as arguments, and the exec
+# at the end replaces the command line, so the operator never sees them in `ps`.
 #
 #   $1 lifetime in seconds   $2 channel.sh   $3 enter.sh   $4 save.sh   $5 kill.sh   $6 pid1.sh
 #   $7 quotes.sed            $8 aliases.sed
