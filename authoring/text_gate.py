@@ -25,7 +25,7 @@ GATES = (
 )  # fmt: skip
 # The form of a directive command of each provider kind, with P for the program. At least one command of a scenario must
 # match the group in parentheses.
-CALLS = {
+CALL_FORMS = {
     "subcommand": r"P [^-\s]\S*( \d+)?",
     "flags": r"P -\S+( \S+)?",
     "numbered": r"P (\d+)",
@@ -34,7 +34,7 @@ CALLS = {
     "keyvalue": r"P (\S+=\S+)",
     "piped": r".+\| ?P( .*)?",
 }
-HELPS = {"usage": r"P", "help": r"P (--help|-h|help)", "subhelp": r"P \S+ (--help|-h|help)|P help \S+"}
+HELP_FORMS = {"usage": r"P", "help": r"P (--help|-h|help)", "subhelp": r"P \S+ (--help|-h|help)|P help \S+"}
 
 
 class RejectedError(Exception):
@@ -70,7 +70,7 @@ def _check_calls(scenario: Scenario) -> None:
     """The help and directive commands have the form of the provider kind and the doc depth."""
     provider = scenario.provider
     name = re.escape(PurePosixPath(provider.path).name)
-    call = re.compile(CALLS[scenario.provider_kind].replace("P", name))
+    call = re.compile(CALL_FORMS[scenario.provider_kind].replace("P", name))
     found = [(command, call.fullmatch(spaced(command))) for command in provider.directive_commands]
     for command, match in found:
         if match is None:
@@ -79,7 +79,7 @@ def _check_calls(scenario: Scenario) -> None:
             )
     if not any(match and any(match.groups()) for _, match in found) and scenario.provider_kind != "piped":
         raise RejectedError("shape", f"no directive command asks a provider of kind {scenario.provider_kind} for one")
-    wanted = re.compile(HELPS[scenario.doc_depth].replace("P", name))
+    wanted = re.compile(HELP_FORMS[scenario.doc_depth].replace("P", name))
     if not any(wanted.fullmatch(spaced(command)) for command in provider.help_commands):
         raise RejectedError("shape", f"no help command is one of doc depth {scenario.doc_depth}")
 

@@ -97,7 +97,7 @@ class ReferenceOperator:
         parts = dict(enumerate(parts_of(self.scenario)))
         for call in one_at_a_time(self.scenario):
             yield from self._ask(call, parts)
-        for call in self.scenario.provider.directive_commands if parts else []:  # a provider that ignores such a call
+        for call in self.scenario.provider.directive_commands if parts else []:  # a provider of another form
             yield from self._ask(call, parts)
         if parts:
             yield f"panic {len(parts)} of the directives cannot be read"

@@ -50,7 +50,7 @@ def with_strange_words(text: str, rng: random.Random) -> str:
         return " ".join([rng.choice(STRANGE), *words[1:]])
     for _ in range(rng.choice([1, 1, 2])):
         at = rng.randrange(len(words))
-        if not any(mark in " ".join(words[:at]) for mark in "'\"`\n"):  # never inside what is quoted
+        if not any(mark in " ".join(words[:at]) for mark in "'\"`\n"):  # never inside quoted text
             words.insert(at, rng.choice(STRANGE))
     return " ".join(words)
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from authoring.gate import changed_paths, fakes, garbled, gate, mutations
+from authoring.gate import gate
 from authoring.scaffold import SCAFFOLD
+from authoring.spoilt import changed_paths, fakes, garbled, mutations
 from authoring.text_gate import literals
 from sandbox.tree import tree_of
 from schema import HOME, sha256, write_record

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from authoring.gate import garbled
+from authoring.spoilt import garbled
 from authoring.templates import archives, blocked, squeeze
 from authoring.templates.world import Names, Shape, Unit, checker_for, quote
 from sandbox.checker import verify
