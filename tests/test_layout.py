@@ -350,6 +350,21 @@ def unknown_flags(text: str) -> list[str]:
     return faults
 
 
+def entries_without_decision(log: str) -> list[str]:
+    """Headings of log entries that do not open with the lines `decided` and `why`."""
+    entries = re.split(r"^## ", log, flags=re.MULTILINE)[1:]
+    return [entry.split("\n")[0] for entry in entries if not re.match(r".+\n\n- decided: .+\n(  .+\n)*- why: ", entry)]
+
+
+def test_log_entries_open_with_decided_and_why() -> None:
+    assert entries_without_decision((ROOT / "dev" / "LOG.md").read_text()) == []
+
+
+def test_a_log_entry_without_why_is_seen() -> None:
+    log = "# Log\n\n## One\n\n- decided: this.\n- why: that.\n\n## Two\n\n- decided: this.\n\nText.\n"
+    assert entries_without_decision(log) == ["Two"]
+
+
 def test_no_broad_except_and_no_mock() -> None:
     for path in every_source():
         for node in ast.walk(ast.parse(path.read_text())):
