@@ -19,7 +19,7 @@ from model.loading import load_model
 from pipeline import stage
 from schema import BadInputError, read_json, write_json, write_record
 from tests.helpers import tiny
-from tests.helpers.training import fit_settings
+from tests.helpers.training import exit_code, fit_settings
 from training import loop, run
 from training.settings import TrainingSettings
 
@@ -147,10 +147,11 @@ def test_gpu_is_checked_before_weights_are_read(
         fit(base, tmp_path, "--out", str(tmp_path / "out"), *flags)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
-    for stage_of, needed in (evaluation, ["--scenarios", "x"]), (rollout, ["--scenarios", "x", "--operator", "local"]):
-        given = stage_of.parser().parse_args(["--base", str(base), "--out", str(tmp_path / "out"), *needed, *flags])
-        with pytest.raises(BadInputError, match=re.escape(words)):
-            stage_of.main(**vars(given))
+    for script, needed in (evaluation, ["--scenarios", "x"]), (rollout, ["--scenarios", "x", "--operator", "local"]):
+        given = ["--base", base, "--out", tmp_path / "out", *needed, *flags]
+        capsys.readouterr()
+        assert exit_code(script, *given) == stage.BAD_INPUT
+        assert words in capsys.readouterr().err.splitlines()[-1]
     (base / "model.safetensors").write_bytes((9).to_bytes(8, "little") + b"no weight")  # reading it would fail
     with pytest.raises(BadInputError, match=re.escape(words)):
         load_model(base, dtype=flags[1] if flags else "auto")  # as in eval.py, rollout.py and resident.py
