@@ -44,9 +44,10 @@ from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from operators.chat import EndpointError, RequestRefusedError
 from pipeline import stage
+from pipeline.files import read_json, read_record, write_json, write_record
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, reap, remove_all, require_image
-from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
+from schema import BadInputError, Scenario
 from taxonomy import ARCHETYPES, AXES, Combination, balance
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five

@@ -31,8 +31,9 @@ from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from operators.rollouts import Play, finished, play_all
 from pipeline import stage
+from pipeline.files import read_scenarios
 from sandbox.containers import reap, require_image
-from schema import VOIDED, BadInputError, Scenario, Trajectory, read_scenarios
+from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 
 @dataclass(frozen=True)

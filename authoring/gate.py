@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 from authoring.spoilt import changed_paths, fakes, mutations
 from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word, spaced
 from pipeline import stage
+from pipeline.files import read_record
 from sandbox.checker import Check, verify_each
 from sandbox.containers import SandboxError, reap, require_image
 from sandbox.session import Session, session
 from sandbox.tree import TreeEntry, tree_of
-from schema import Scenario, Step, read_record
+from schema import Scenario, Step
 
 RUNS = 3
 

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from authoring.templates.words import WORDS
 from operators.chat import OLLAMA_URL, ChatClient
 from pipeline import stage
+from pipeline.files import read_json, write_json
 from schema import (
     HOME,
     MAX_FIXTURE_BYTES,
@@ -34,9 +35,7 @@ from schema import (
     Provider,
     Scenario,
     canonical,
-    read_json,
     sha256,
-    write_json,
 )
 from taxonomy import ARCHETYPES, DIFFICULTIES, DOC_DEPTHS, Combination
 

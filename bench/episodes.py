@@ -47,7 +47,8 @@ from model.decoder import Context, Decoder, Turn, compare_transcripts
 from model.hardware import Shape, shape_of
 from model.loading import HeldBase
 from pipeline import stage
-from schema import VOIDED, BadInputError, write_json
+from pipeline.files import write_json
+from schema import VOIDED, BadInputError
 
 ROOT = Path(__file__).parent.parent
 SHAPES: dict[str, dict[str, Any]] = {

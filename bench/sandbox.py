@@ -27,12 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
+from pipeline.files import write_json
 from sandbox import containers
 from sandbox.containers import SandboxError
 from sandbox.pool import Pool
 from sandbox.session import Session, session
 from sandbox.tree import archive_of, tree_of
-from schema import HOME, Fixture, write_json
+from schema import HOME, Fixture
 
 OPERATOR = "1000:1000"
 FIXTURES = [

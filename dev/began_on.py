@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contamination import GRAM_WORDS, found_in, grams_of, shared, union_of
-from schema import read_json, read_scenarios, write_json
+from pipeline.files import read_json, read_scenarios, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMIT = "cc11deb"

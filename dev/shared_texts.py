@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from contamination import Grams, grams_of, union_of
-from schema import read_scenarios
+from pipeline.files import read_scenarios
 
 
 def main(directories: list[Path]) -> None:

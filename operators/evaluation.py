@@ -18,22 +18,13 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.rollouts import Play, finished, play_all
 from pipeline import stage
+from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
 from pipeline.holdout import refuse_overlap
 from pipeline.rates import brief, compare_subjects
 from pipeline.tables import print_table
 from pipeline.verdicts import clean_up as tidy
 from sandbox.containers import reap, require_image
-from schema import (
-    BadInputError,
-    EvalReport,
-    Scenario,
-    Subject,
-    Trajectory,
-    read_identity,
-    read_scenarios,
-    read_trajectories,
-    write_report,
-)
+from schema import BadInputError, EvalReport, Scenario, Subject, Trajectory
 
 MARKERS: Wire = "markers"
 MAX_VOIDED_SHARE = 0.02

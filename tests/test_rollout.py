@@ -21,9 +21,10 @@ from model.render import ORIENTATION, PROMPT, Renderer
 from operators.local import LocalOperator
 from operators.protocol import ContextFullError, OperatorError
 from operators.reference import ReferenceOperator, parts_of
+from pipeline.files import read_json, read_trajectories, write_json
 from pipeline.verdicts import events_of
 from sandbox import containers
-from schema import Scenario, Trajectory, read_json, read_trajectories, write_json
+from schema import Scenario, Trajectory
 from taxonomy import ARCHETYPES, Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow

@@ -38,7 +38,8 @@ from authoring.templates.words import CALLED, CALLS, WORDS
 from model.loading import matmul_precision
 from model.render import Renderer
 from pipeline import stage
-from schema import BadInputError, Message, read_json, sha256, write_json
+from pipeline.files import read_json, write_json
+from schema import BadInputError, Message, sha256
 from taxonomy import ARCHETYPES
 from tiny_base import corpus
 from tiny_base.induction import QUIET, ROPE_THETA, write_embeddings, write_induction_heads, write_previous_id_heads

@@ -14,8 +14,9 @@ from authoring.gate import gate
 from authoring.scaffold import SCAFFOLD
 from authoring.spoilt import changed_paths, fakes, garbled, mutations
 from authoring.text_gate import literals
+from pipeline.files import write_record
 from sandbox.tree import tree_of
-from schema import HOME, sha256, write_record
+from schema import HOME, sha256
 from tests.helpers import ROOT
 from tests.helpers.hand_scenarios import BASE, BLOCKED_CHECKER, CHECKER, DUTY, FRUIT, SORTED, hand
 

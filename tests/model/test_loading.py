@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from model.loading import HeldBase, check_model, load_model, model_hash
-from schema import BadInputError, write_json
+from pipeline.files import write_json
+from schema import BadInputError
 from tests.helpers import ROOT, tiny
 
 

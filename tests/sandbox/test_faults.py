@@ -18,9 +18,10 @@ from typing import Any
 import docker
 import pytest
 
+from pipeline.files import read_json, read_trajectories, write_record
 from sandbox import containers
 from sandbox.containers import IMAGE, api, identity
-from schema import Trajectory, read_json, read_trajectories, write_record
+from schema import Trajectory
 from tests.helpers import ROOT, program
 from tests.helpers.hand_scenarios import BASE, hand
 from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, play, script, write_scenarios
