@@ -46,7 +46,7 @@ from sandbox.wrapper import (
     START_CHANNEL,
     CappedOutput,
     StepReader,
-    login,
+    login_script,
     pid1_command,
     request,
     require_text,
@@ -414,7 +414,7 @@ def start_operator(name: str, volume: str, options: SandboxOptions) -> Stream:
 
 def root_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:
     """What PID 1 of an operator's container reads to write the files that root owns. Commands wait for it."""
-    files = {"/run/op/login": (login(environment), 0o644), "/run/op/script": (script.encode(), 0o644)}
+    files = {"/run/op/login": (login_script(environment), 0o644), "/run/op/script": (script.encode(), 0o644)}
     if provider:
         files[provider[0]] = (provider[1].encode(), 0o755)
     archive = root_archive(files)

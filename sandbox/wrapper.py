@@ -74,7 +74,7 @@ def require_text(command: str) -> None:
         raise ValueError(f"a command holds a lone surrogate at {error.start}: {command[error.start]!r}") from error
 
 
-def login(environment: Mapping[str, str]) -> bytes:
+def login_script(environment: Mapping[str, str]) -> bytes:
     """The state that the first step begins with, as a shell program: the login environment and more variables."""
     lines = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in {**LOGIN, **environment}.items())
     return f"cd {HOME}\nunset OLDPWD\n{lines}PPID=$1\n".encode()

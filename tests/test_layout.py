@@ -365,6 +365,48 @@ def test_a_log_entry_without_why_is_seen() -> None:
     assert entries_without_decision(log) == ["Two"]
 
 
+def names_in_two_files(sources: dict[str, str]) -> list[str]:
+    """Public classes and functions at the top of a file whose name another file has too."""
+    places: dict[str, list[str]] = {}
+    for name, source in sorted(sources.items()):
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name not in ("main", "parser"):
+                places.setdefault(node.name, []).append(name)
+    return [f"{name}: {', '.join(found)}" for name, found in places.items() if len(found) > 1 and name[0] != "_"]
+
+
+def test_one_name_is_one_thing() -> None:
+    paths = [*ROOT.glob("*.py"), *(path for name in packages() if name != "tiny_base" for path in sources_of(name))]
+    assert names_in_two_files({module_name(path): path.read_text() for path in paths}) == []
+
+
+def test_a_name_in_two_files_is_seen() -> None:
+    planted = {
+        "a": "def check(): ...",
+        "b": "class check: ...\ndef _own(): ...",
+        "c": "def _own(): ...\ndef main(): ...",
+    }
+    assert names_in_two_files(planted) == ["check: a, b"]
+
+
+def long_mains(sources: dict[str, str]) -> list[str]:
+    """Files whose `main` has 60 lines or more."""
+    return [
+        name
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name == "main" and (node.end_lineno or 0) - node.lineno >= 59
+    ]
+
+
+def test_every_main_is_under_60_lines() -> None:
+    assert long_mains({str(path): path.read_text() for path in every_source()}) == []
+
+
+def test_a_long_main_is_seen() -> None:
+    assert long_mains({"a": "def main():\n" + "    x = 1\n" * 59, "b": "def main():\n" + "    x = 1\n" * 58}) == ["a"]
+
+
 def test_no_broad_except_and_no_mock() -> None:
     for path in every_source():
         for node in ast.walk(ast.parse(path.read_text())):
