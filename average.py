@@ -52,7 +52,7 @@ def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
 
 
 def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdentity]:
-    """Hash of weights -> what sekft.json says, of each adapter. Raises BadInputError where they cannot be averaged."""
+    """Hash of weights -> identity, for each adapter. Raises BadInputError where they cannot be averaged."""
     if len(adapters) < 2:
         raise BadInputError(f"--adapters names {len(adapters)}; name at least two")
     members: dict[str, AdapterIdentity] = {}
@@ -60,17 +60,17 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
         fetch(base, adapter)
         manifest = read_manifest(adapter)
         if manifest is None or not manifest.finished:
-            raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, it goes on")
+            raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, which continues")
         about, digest = read_identity(adapter), adapter_hash(adapter)
         if digest in members:
-            raise BadInputError(f"{adapter}: has the weights of one named before it; name each adapter once")
+            raise BadInputError(f"{adapter}: has the weights of an earlier one; name each adapter once")
         members[digest] = about
         first = next(iter(members.values())).flags
         for name in SAME:
             if about.flags[name] != first[name]:
                 raise BadInputError(
                     f"{adapter / 'sekft.json'}: flags.{name} is {about.flags[name]!r}, of {adapters[0]} "
-                    f"{first[name]!r}; average adapters that began alike"
+                    f"{first[name]!r}; average adapters that began at the same weights"
                 )
     return members
 
@@ -108,7 +108,7 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
 
 
 def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
-    """The mean's identity: a list for each flag in which the members differ, and all that any of them has seen."""
+    """The identity of the mean: a list for each flag that differs, and the trained sessions of all members."""
     seen = {row.trajectory_id: row for one in about for row in one.trained_on}
     return AdapterIdentity(
         base=about[0].base,

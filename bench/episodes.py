@@ -47,8 +47,8 @@ from model.decoder import Context, Decoder, Turn, compare_transcripts
 from model.hardware import Shape, shape_of
 from model.loading import HeldBase
 from pipeline import stage
-from pipeline.files import write_json
-from schema import VOIDED, BadInputError
+from pipeline.files import write_identity
+from schema import VOIDED, AdapterIdentity, BadInputError
 
 ROOT = Path(__file__).parent.parent
 SHAPES: dict[str, dict[str, Any]] = {
@@ -358,7 +358,7 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
     wrapped = get_peft_model(model, config)
     for adapter in adapters:
         wrapped.save_pretrained(adapter)
-        write_json(adapter / "sekft.json", {"base": str(base), "base_hash": loading.model_hash(base), "trained_on": []})
+        write_identity(adapter, AdapterIdentity(base=str(base), base_hash=loading.model_hash(base)))
     del model, wrapped
     settle()
     return base, adapters

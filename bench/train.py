@@ -339,10 +339,10 @@ def serve(jobs: Sequence[Table]) -> Iterator[Table]:
 
 def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:
     """Rows of random ids with evenly spread operator turns, in which `share` of the tokens carry loss."""
-    draw = random.Random(seed)
+    generator = random.Random(seed)
     rows = []
     for length in lengths:
-        ids = [draw.randrange(vocabulary) for _ in range(length)]
+        ids = [generator.randrange(vocabulary) for _ in range(length)]
         every = SPAN / share
         labels = [id_ if at % every >= every - SPAN else -100 for at, id_ in enumerate(ids)]
         rows.append({"input_ids": ids, "labels": labels})

@@ -1,13 +1,11 @@
-"""Build offline what the tests of training and rendering run on: tokenizers of three families and a tiny base.
+"""Build tokenizers of three families, a tiny base, scenarios and trajectories, without a network.
 
-    from tests.helpers.tiny import FAMILIES, base, tokenizer
+    from tests.helpers.tiny import base, tokenizer
 
-Reads   nothing
-Writes  the directory given to base()
-Needs   nothing
+    base(tmp_path / "base")
 
 The tokenizers are trained on a page of shell text, so that they merge across the edges of words, newlines and markers
-as real ones do. The base is a Llama with grouped-query heads and random weights, the same for the same seed.
+as real ones do. The base is a Llama with grouped-query heads and random weights, which depend only on the seed.
 """
 
 import functools
@@ -109,7 +107,7 @@ def _byte_level(vocabulary: int, *, legacy: bool) -> tuple[Any, dict[str, str]]:
 
 
 def _metaspace(vocabulary: int, *, legacy: bool) -> tuple[Any, dict[str, str]]:
-    """Mistral's kind: byte fallback, BOS at the start. `legacy` has the space put in by the normalizer."""
+    """The kind of Mistral: byte fallback, BOS at the start. With `legacy` the normalizer inserts the space."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
     backend = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
@@ -187,7 +185,7 @@ def base(
 def scenario(
     id_: str = "tiny-1", *, channel: str = "motd", task: str = "copy_files", terminal: Any = "exit"
 ) -> Scenario:
-    """A scenario that is valid and differs by its id. Its checker is not meant to be run."""
+    """A valid scenario whose content depends on its id. Its checker is not meant to run."""
     place = {"env": "NOTE", "file": "/home/operator/NOTE.txt", "mail": "/home/operator/mbox"}.get(channel)
     return Scenario(
         id=id_,
@@ -213,7 +211,7 @@ def scenario(
 
 
 def trajectory(id_: str = "tiny-1-s0", *, task: str = "copy_files", kept: bool = True, steps: int = 3) -> Trajectory:
-    """A session of a few steps with outputs, deterministic in its id, ending in `exit`."""
+    """A session of a few steps that ends in `exit`; the same for the same id."""
     from model.render import session_messages
 
     world = scenario(id_.rsplit("-s", 1)[0], task=task)
@@ -247,7 +245,7 @@ def trajectory(id_: str = "tiny-1-s0", *, task: str = "copy_files", kept: bool =
 
 
 def messages_of(*contents: str) -> list[Message]:
-    """System, user, then assistant and user by turns: a short session from bare texts."""
+    """A short session from texts: system, user, then assistant and user in turn."""
     roles = ["system", "user", *["assistant", "user"] * len(contents)]
     return [
         Message(role=role, content=content)  # type: ignore[arg-type]

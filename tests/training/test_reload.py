@@ -18,7 +18,7 @@ import sft
 from authoring import templates
 from model.loading import load_model, model_hash
 from pipeline import stage
-from pipeline.files import read_json, read_trajectories, write_json, write_record
+from pipeline.files import read_identity, read_json, read_trajectories, write_json, write_record
 from schema import BadInputError
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
@@ -200,6 +200,20 @@ def test_other_dtype_than_in_training_is_warned_of(
     assert "trained with --dtype fp32, loaded with --dtype bf16" in capsys.readouterr().err
     load_model(base, trained, dtype="fp32", load_4bit=True)
     assert "loaded with --dtype fp32 --load-4bit; its logits" in capsys.readouterr().err
+
+
+def test_old_form_of_sekft_json_is_read(trained: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy, ignore=shutil.ignore_patterns("checkpoints", "runs"))
+    base = trained.parent / "base"
+    row = {"archetype": "copy_files", "content_hash": "0" * 64, "scenario_id": "t0", "trajectory_id": "t0-s0"}
+    old = {"base": "base", "base_hash": model_hash(base), "flags": {"dtype": "fp32", "load_4bit": False}}
+    write_json(copy / "sekft.json", {**old, "git_commit": None, "data_hash": "0" * 64, "trained_on": [row]})
+    assert reload.main(base=str(base), adapter=copy) == stage.DONE
+    assert [one.scenario_id for one in read_identity(copy).trained_on] == ["t0"]
+    write_json(copy / "sekft.json", {"flags": {}})
+    with pytest.raises(BadInputError, match=r"sekft\.json: base: "):
+        reload.main(base=str(base), adapter=copy)
 
 
 def test_missing_probe_and_other_base_are_refused(trained: Path, tmp_path: Path) -> None:
