@@ -1,7 +1,13 @@
-# Two commands matter: `make demo` (the main job on embedded defaults) and `make test` (everything CI runs).
-# PYTHON=python3.12 make demo     another interpreter
-# PIP_FLAGS="--index-url URL"     another package index (a CPU or CUDA build of torch, say)
-# BASE=alpine:3.20                another image to build the sandbox on
+# make demo     the whole pipeline on built-in defaults, 9 minutes
+# make test     everything that CI runs: lint, types and all tests
+# make env      .venv with what the scripts need (make dev: and what tests and benches need)
+# make image    the sandbox image sekft-dash; starts Docker if it can (make engine: only that)
+# make lint     ruff, mypy, shellcheck
+# make clean    remove .venv, demo/ and caches
+#
+# PYTHON=python3.12 make demo     use another interpreter
+# PIP_FLAGS="--index-url URL"     use another package index, for example for a CPU or CUDA build of torch
+# BASE=alpine:3.20                build the sandbox image on another image
 
 PYTHON ?= python3
 PIP_FLAGS ?=
@@ -19,15 +25,16 @@ test check: dev image lint
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 lint: dev
-	@echo "== ruff, format, mypy"
+	@echo "== ruff, format, mypy, shellcheck"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh .ci/run
 
 env: $(VENV)/installed
 
 $(VENV)/installed: requirements.txt
-	@echo "== environment: $(VENV) from requirements.txt (minutes the first time, torch is large)"
+	@echo "== environment: $(VENV) from requirements.txt (takes minutes: torch is large)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements.txt
 	@touch $@
@@ -35,14 +42,14 @@ $(VENV)/installed: requirements.txt
 dev: $(VENV)/installed-dev
 
 $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
-	@echo "== environment: what tests and benches need, from requirements-dev.txt"
+	@echo "== environment: packages for tests and benches, from requirements-dev.txt"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements-dev.txt
 	@touch $@
 
 engine:
 	@runs/engine.sh
 
-# Built again only when the Dockerfile or the wish for a base changed: a new image id would part a run from its resume.
+# runs/image.sh builds only if Dockerfile or recipe changed: a run does not resume on another image.
 image: engine
 	@BASE="$(BASE)" runs/image.sh
 

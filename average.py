@@ -26,7 +26,8 @@ from typing import Any
 
 from model.loading import adapter_hash, fetch, load_model
 from pipeline import stage
-from schema import AdapterIdentity, BadInputError, Manifest, read_identity, read_manifest, write_identity
+from pipeline.files import read_identity, read_manifest, write_identity
+from schema import AdapterIdentity, BadInputError, Manifest
 from training import reload
 from training.run import print_finished
 
@@ -43,7 +44,7 @@ def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
         return print_finished(out, base, manifest)
     write_mean(base, adapters, about[0].flags, out)
     write_log(adapters, out)
-    write_identity(out, identity_of(about, manifest))
+    write_identity(out, mean_identity(about, manifest))
     counts = {"adapters": len(adapters), "logits_differ_by": reload.in_fresh_process(base, out)}
     stage.finish(out, manifest, ids=members, counts=counts)
     stage.print_summary({"out": str(out), "base": base, **counts})
@@ -106,7 +107,7 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
     (out / "log_history.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in means))
 
 
-def identity_of(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
+def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
     """The identity of the mean: a list for each flag that differs, and the trained sessions of all members."""
     seen = {row.trajectory_id: row for one in about for row in one.trained_on}
     return AdapterIdentity(

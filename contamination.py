@@ -26,7 +26,8 @@ from typing import Any
 from authoring.templates.words import WORDS
 from authoring.templates.world import masked
 from pipeline import stage
-from schema import BadInputError, Scenario, read_json, read_scenarios, read_trajectories, write_json, write_record
+from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
+from schema import BadInputError, Scenario
 from tiny_base import corpus
 
 GRAM_WORDS, LEAST_WORDS = 13, 4

@@ -1,15 +1,25 @@
 """Run commands in disposable dash containers: run(), session() and verify().
 
-    python dashdocker.py reap            # remove what dead runs left behind
-    python dashdocker.py self-check      # every case of sandbox/cases.py, on this engine: what holds and what does not
+    python dashdocker.py reap                          # remove what killed runs left behind
+    python dashdocker.py self-check                    # check here all that docs/sandbox.md promises
+    python dashdocker.py self-check --only A01,F08     # only these cases
+    python dashdocker.py self-check --runtime runsc    # under another OCI runtime
 
 Reads   nothing
 Writes  nothing
-Needs   a Docker engine, or another one that speaks its API (DOCKER_HOST=unix:///run/podman/podman.sock, say); the
-        image sekft-dash in it (make image)
+Needs   a Docker engine (DOCKER_HOST where it is not at the default socket); for self-check the image (make image)
 
-An operator acts in one container, through the wrapper of sandbox/wrapper.py; what it leaves is judged in a second,
-clean one that no process of the first can reach. How a container is closed off is in sandbox/containers.py.
+From Python:
+
+    from dashdocker import run, session, verify
+
+    run([], "echo hi").stdout                      # one script in a container of its own
+    with session([]) as shell:                     # an operator's session, one command at a time
+        shell.step("echo 42 >answer")
+        shell.verify('test "$(cat answer)" = 42')  # in a second container, after the first is gone
+
+self-check prints a line per case and exits 1 where one does not hold; all 80 take minutes. docs/sandbox.md has the
+limits, the costs and what a container does not protect against.
 """
 
 import argparse
@@ -17,17 +27,21 @@ from typing import Literal
 
 from pipeline import stage
 from sandbox.checker import Check, verify, verify_each
-from sandbox.containers import SandboxError, preflight, reap, use_runtime
-from sandbox.session import RunResult, Session, run, session
+from sandbox.containers import SandboxError, SandboxOptions, reap, require_image, require_runtime
+from sandbox.oneshot import RunResult, run
+from sandbox.pool import Pool
+from sandbox.session import Session, session
 from schema import BadInputError
 
 __all__ = [
     "Check",
+    "Pool",
     "RunResult",
     "SandboxError",
+    "SandboxOptions",
     "Session",
-    "preflight",
     "reap",
+    "require_image",
     "run",
     "session",
     "verify",
@@ -36,14 +50,15 @@ __all__ = [
 
 
 def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: str | None) -> int:
-    """Do the one thing or the other, and report it; 1 where a case does not hold."""
+    """Reap, or check the sandbox; 1 where a case does not hold."""
     if action == "self-check":
         from sandbox import cases
 
-        preflight()
-        use_runtime(runtime)
+        require_image()
+        if runtime:
+            require_runtime(runtime)
         reap()
-        return cases.check(only)
+        return cases.run_cases(only, SandboxOptions(runtime=runtime))
     if runtime or only:
         raise BadInputError("--runtime and --only belong to self-check")
     try:
@@ -58,9 +73,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     actions = ["reap", "self-check"]
-    parser.add_argument("action", choices=actions, help="reap what dead runs left behind, or check this engine")
-    parser.add_argument("--runtime", metavar="NAME", help="self-check: OCI runtime, say runsc (default: the engine's)")
-    parser.add_argument("--only", metavar="A01,B02", help="self-check: these cases (default: all)")
+    parser.add_argument("action", choices=actions, help="remove what killed runs left, or check the sandbox here")
+    parser.add_argument("--runtime", metavar="NAME", help="self-check: OCI runtime, e.g. runsc (default: Docker's own)")
+    parser.add_argument("--only", metavar="A01,B02", help="self-check: run only these cases (default: all)")
     return parser
 
 

@@ -33,8 +33,6 @@ from authoring.gate import gate
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
-    EndpointError,
-    RequestRefusedError,
     Teacher,
     complaint,
     model_name,
@@ -44,10 +42,12 @@ from authoring.teacher import (
 )
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
+from operators.chat import EndpointError, RequestRefusedError
 from pipeline import stage
+from pipeline.files import read_json, read_record, write_json, write_record
 from pipeline.workers import WorkerPool
-from sandbox.containers import SandboxError, preflight, reap, remove_all
-from schema import BadInputError, Scenario, read_json, read_record, write_json, write_record
+from sandbox.containers import SandboxError, reap, remove_all, require_image
+from schema import BadInputError, Scenario
 from taxonomy import ARCHETYPES, AXES, Combination, balance
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
@@ -102,7 +102,7 @@ def main(settings: GenerateSettings) -> int:
     author = choose_author(settings.author)
     names = check_generate_settings(settings)
     model = model_name() if author == "teacher" else None
-    image_digest = preflight()
+    image_digest = require_image()
     flags = {
         "n": n, "author": author, "model": model, "seed": settings.seed, "workers": settings.workers, "tasks": names,
         "repairs": settings.repairs if author == "teacher" else 0, "timeout_seconds": settings.timeout_seconds,

@@ -16,17 +16,8 @@ from pathlib import Path
 
 from model.render import session_messages
 from pipeline import stage
-from schema import (
-    HOME,
-    Announcement,
-    BadInputError,
-    OperatorInfo,
-    Step,
-    Trajectory,
-    canonical,
-    sha256,
-    write_record,
-)
+from pipeline.files import write_record
+from schema import HOME, Announcement, BadInputError, OperatorInfo, Step, Trajectory, canonical, sha256
 
 STUBS = Path(__file__).parent / "authoring" / "stubs"
 AXIS_NAMES = ("task", "provider", "announcement", "doc_depth", "difficulty")

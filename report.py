@@ -34,22 +34,10 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from pipeline import stage
+from pipeline.files import checked, read_identity, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
 from pipeline.tables import format_difference, format_rate
-from schema import (
-    BadInputError,
-    BehaviourRates,
-    EvalReport,
-    EventRates,
-    Rate,
-    Subject,
-    SubjectReport,
-    checked,
-    read_identity,
-    read_json,
-    read_manifest,
-    read_report,
-)
+from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Rate, Subject, SubjectReport
 
 PICTURES = (".png", ".svg")
 Log = list[dict[str, Any]]  # rows with step and loss

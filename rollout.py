@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from authoring.scaffold import SCAFFOLD
 from model.decoder import Decoder
 from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
@@ -30,8 +31,9 @@ from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from operators.rollouts import Play, finished, play_all
 from pipeline import stage
-from sandbox.containers import preflight, reap
-from schema import VOIDED, BadInputError, Scenario, Trajectory, read_scenarios
+from pipeline.files import read_scenarios
+from sandbox.containers import reap, require_image
+from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def main(settings: RolloutSettings) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
     check_rollout_settings(settings)
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
-    image = preflight()
+    image = require_image()
     reap()
     records = read_scenarios(settings.scenarios, partial=settings.partial)[: settings.limit]
     manifest = stage.begin(
@@ -131,7 +133,10 @@ def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | Non
 def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
     """The endpoint that the environment names. Raises BadInputError."""
     return EndpointOperator.from_environment(
-        temperature=settings.temperature, max_new_tokens=settings.max_new_tokens, retries=settings.retries
+        scaffold=SCAFFOLD,
+        temperature=settings.temperature,
+        max_new_tokens=settings.max_new_tokens,
+        retries=settings.retries,
     )
 
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline import stage
-from schema import BadInputError, Scenario, read_scenarios, write_record
+from pipeline.files import read_scenarios, write_record
+from schema import BadInputError, Scenario
 from taxonomy import ARCHETYPES
 
 By = Literal["archetype", "scenario"]

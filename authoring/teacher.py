@@ -1,27 +1,30 @@
-"""Have a strong model author scenario bundles over an OpenAI-compatible endpoint.
+"""Have a strong model write scenarios over an OpenAI-compatible endpoint.
 
-    from authoring.teacher import Teacher
+    teacher = Teacher(Path("scenarios/raw"), max_total_tokens=None)
+    messages = question(combination, seed="1/0")
+    bundle = parse_bundle(teacher.reply("make_links-0000-1", messages))
 
-Reads   <raw>/*.json, the replies of an earlier run: a reply to the very same question is not asked for twice
-Writes  <raw>/<id>-<round>.json, every reply word by word with its question's hash and token counts
-Needs   an OpenAI-compatible chat endpoint: SEKFT_MODEL, SEKFT_URL, SEKFT_KEY
-
-The model only writes. Whether what it wrote is a scenario is decided by schema.py and gate.py, in a real shell.
+SEKFT_MODEL, SEKFT_URL and SEKFT_KEY name the endpoint. Every reply is kept in `<raw>/<id>-<round>.json`, word for word,
+with the hash of its question and its token count. A kept reply to the same question is used again and costs nothing.
+The model only writes: schema.py and gate.py decide whether the result is a scenario, the gate in a real shell.
+The fixed texts of a question are in rules.txt and question.json.
 """
 
 import json
 import random
 import re
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from string import Template
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from authoring.templates.words import WORDS
+from operators.chat import OLLAMA_URL, ChatClient
 from pipeline import stage
+from pipeline.files import read_json, write_json
 from schema import (
     HOME,
     MAX_FIXTURE_BYTES,
@@ -32,42 +35,37 @@ from schema import (
     Provider,
     Scenario,
     canonical,
-    read_json,
     sha256,
-    write_json,
 )
 from taxonomy import ARCHETYPES, DIFFICULTIES, DOC_DEPTHS, Combination
 
-if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletion
-
 DEFAULT_MODEL = "qwen2.5:32b"
-DEFAULT_URL = "http://localhost:11434/v1"  # Ollama
-SDK_RETRIES = 5  # of 408, 409, 429, 5xx, time-outs and refused connections, with the SDK's own backoff
-BODY_TRIES = 3  # of answers that are no chat completion at all
 TIMEOUT_SECONDS = 600.0
 
 
-class EndpointError(Exception):
-    """The world's fault: the endpoint is dead, refuses us, or does not speak the protocol."""
+def _read_filled(name: str) -> str:
+    """The text of a file beside this one, with the paths and limits of the product in its ${slots}."""
+    text = Template((Path(__file__).parent / name).read_text())
+    return text.substitute(home=HOME, provider_directory=PROVIDER_DIRECTORY, max_fixture_bytes=MAX_FIXTURE_BYTES)
 
 
-class RequestRefusedError(EndpointError):
-    """The endpoint refuses this very request, with and without response_format (it may be too long)."""
+RULES = _read_filled("rules.txt")
+QUESTION: dict[str, Any] = json.loads(_read_filled("question.json"))
 
 
 class BudgetSpentError(Exception):
-    """The token budget is used up."""
+    """The token budget of the teacher is used up."""
 
 
 class BundleError(ValueError):
-    """The reply holds no scenario; its text goes back to the model. `gate` is reply (no JSON object) or schema."""
+    """The reply holds no valid scenario. The model is told this text; `gate` is reply (no JSON object) or schema."""
 
     def __init__(self, reason: str, gate: str = "schema") -> None:
         super().__init__(reason)
         self.gate = gate
 
 
+# The model is sent the docstrings and descriptions of these classes, in the JSON Schema of a bundle.
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -111,30 +109,26 @@ class Bundle(_Part):
 
 
 class Teacher:
-    """One endpoint, shared by all workers; counts tokens and remembers whether the server takes response_format."""
+    """One endpoint that all workers share. It keeps every reply and counts the tokens of them all."""
 
     def __init__(
         self, raw: Path, *, model: str | None = None, url: str | None = None, key: str | None = None,
-        max_total_tokens: int | None = None, timeout_seconds: float = TIMEOUT_SECONDS, retries: int = SDK_RETRIES,
+        max_total_tokens: int | None = None, timeout_seconds: float = TIMEOUT_SECONDS, retries: int = 5,
     ) -> None:  # fmt: skip
-        from openai import OpenAI
-
         self.raw, self.max_total_tokens = raw, max_total_tokens
         self.model = model or model_name()
-        self.url = url or stage.env("SEKFT_URL") or DEFAULT_URL
-        self.client = OpenAI(
-            base_url=self.url, api_key=key or stage.env("SEKFT_KEY") or "none", max_retries=retries,
-            timeout=timeout_seconds,
+        self.client = ChatClient(
+            url or stage.env("SEKFT_URL") or OLLAMA_URL, key=key or stage.env("SEKFT_KEY") or "none",
+            timeout_seconds=timeout_seconds, retries=retries,
         )  # fmt: skip
-        self.structured = True
         self._lock = threading.Lock()
         self.spent_tokens = sum(read_json(path)["total_tokens"] or 0 for path in raw.glob("*.json"))
 
     def reply(self, name: str, messages: Sequence[dict[str, str]]) -> str:
         """The model's answer to `messages`, from `<raw>/<name>.json` when that holds the answer to the same question.
 
-        Raises EndpointError when the endpoint is dead or speaks something else, BudgetSpentError before a call that
-        the budget no longer covers.
+        A message without content is an empty answer. Raises BudgetSpentError before a request when the token budget is
+        used up, RequestRefusedError and EndpointError as ChatClient.ask does.
         """
         path = self.raw / f"{name}.json"
         request_hash = self.request_hash(messages)
@@ -143,52 +137,25 @@ class Teacher:
         with self._lock:
             if self.max_total_tokens is not None and self.spent_tokens >= self.max_total_tokens:
                 raise BudgetSpentError(f"{self.spent_tokens} of {self.max_total_tokens} tokens are spent")
-        answer = self._complete(messages)
-        choice, usage = answer.choices[0], answer.usage
-        total = usage.total_tokens if usage else None
+        schema = {"name": "bundle", "schema": Bundle.model_json_schema()}
+        reply = self.client.ask(
+            messages, model=self.model, response_format={"type": "json_schema", "json_schema": schema}
+        )
         with self._lock:
-            self.spent_tokens += total or 0
-        text = choice.message.content or ""
+            self.spent_tokens += reply.total_tokens or 0
+        text = reply.text or ""
         write_json(
             path,
             {
                 "request_hash": request_hash, "messages": list(messages), "model": self.model, "reply": text,
-                "finish_reason": choice.finish_reason, "total_tokens": total,
+                "finish_reason": reply.finish_reason, "total_tokens": reply.total_tokens,
             },
         )  # fmt: skip
         return text
 
     def request_hash(self, messages: Sequence[dict[str, str]]) -> str:
-        """SHA-256 of what is asked and of whom."""
+        """SHA-256 of the model's name and the messages."""
         return sha256(canonical({"model": self.model, "messages": list(messages)}))
-
-    def _complete(self, messages: Sequence[dict[str, str]]) -> "ChatCompletion":
-        """One call, with the SDK's retries; again without response_format where the server refuses it."""
-        import openai
-
-        for attempt in range(BODY_TRIES):
-            structured = self.structured
-            asked: dict[str, Any] = {"model": self.model, "messages": list(messages)}
-            if structured:
-                schema = {"name": "bundle", "schema": Bundle.model_json_schema()}
-                asked["response_format"] = {"type": "json_schema", "json_schema": schema}
-            try:
-                answer: ChatCompletion = self.client.chat.completions.create(**asked)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not structured:
-                    raise RequestRefusedError(f"{self.url} refuses the request: {error}") from error
-                self.structured = False
-                return self._complete(messages)
-            except openai.OpenAIError as error:
-                raise EndpointError(f"{self.url} does not answer: {error}") from error
-            except json.JSONDecodeError as error:
-                problem = f"a body that is not JSON ({error})"
-            else:
-                if getattr(answer, "choices", None) and getattr(answer.choices[0], "message", None):
-                    return answer
-                problem = f"something that is no chat completion: {str(answer)[:200]}"
-            time.sleep(0.5 * 2**attempt)
-        raise EndpointError(f"{self.url} sends {problem}")
 
 
 def model_name() -> str:
@@ -197,28 +164,29 @@ def model_name() -> str:
 
 
 def question(combination: Combination, *, seed: str) -> list[dict[str, str]]:
-    """The messages that ask for one bundle; the same seed asks the same."""
+    """The messages that ask for one bundle. The same combination and seed give the same messages."""
     rng = random.Random(canonical({"combination": vars(combination), "seed": seed}))
     archetype, difficulty = ARCHETYPES[combination.task], DIFFICULTIES[combination.difficulty]
     blocked = archetype.terminal == "panic"
     lines = [
         f"Work: {archetype.summary} ({archetype.name}).",
         f"Directives: exactly {difficulty.directives}.",
-        f"Provider: {_KINDS[combination.provider]}",
-        f"Documentation: {DOC_DEPTHS[combination.doc_depth]}. help_commands: {_HELPS[combination.doc_depth]}.",
-        f"Announcement: {_CHANNELS[combination.announcement]}",
+        f"Provider: {QUESTION['provider'][combination.provider]}",
+        f"Documentation: {DOC_DEPTHS[combination.doc_depth]}. "
+        f"help_commands: {QUESTION['help_commands'][combination.doc_depth]}.",
+        f"Announcement: {QUESTION['announcement'][combination.announcement]}",
         f"Besides the files that the work needs, put in {difficulty.distractors} that it must leave alone.",
     ]
     if difficulty.awkward_names:
         lines.append("Some file names hold a blank or begin with a dash; quote them well.")
     if blocked:
-        lines.append(_BLOCKED)
+        lines.append(QUESTION["blocked"])
     lines.append(f"Take names and contents from these words where you can: {' '.join(rng.sample(WORDS, 24))}.")
     return [{"role": "system", "content": RULES}, {"role": "user", "content": "\n".join(lines)}]
 
 
 def complaint(gate: str, reason: str) -> dict[str, str]:
-    """The turn that hands a failure back to the model."""
+    """The turn that tells the model which gate refused its bundle and why."""
     return {
         "role": "user",
         "content": f"The bundle was refused at the gate {gate!r}: {reason}\n"
@@ -246,13 +214,13 @@ def parse_bundle(reply: str) -> Bundle:
     try:
         return Bundle.model_validate(best)
     except ValidationError as error:
-        raise BundleError(_first(error)) from error
+        raise BundleError(_first_fault(error)) from error
 
 
 def scenario_of(
     bundle: Bundle, combination: Combination, *, id: str, model: str, seed: int, request_hash: str  # noqa: A002
 ) -> Scenario:  # fmt: skip
-    """The scenario that the bundle describes; axes, terminal and id are ours. Raises BundleError naming the field."""
+    """The scenario in a bundle, with our axes, terminal and id. Raises BundleError, which names the field."""
     try:
         return Scenario(
             id=id, task=combination.task, provider_kind=combination.provider,
@@ -275,62 +243,11 @@ def scenario_of(
             provenance=Provenance(author="teacher", model=model, seed=seed, request_hash=request_hash),
         )  # fmt: skip
     except ValidationError as error:
-        raise BundleError(_first(error)) from error
+        raise BundleError(_first_fault(error)) from error
     except ValueError as error:  # a mode that is not octal digits
         raise BundleError(f"fixtures: {error}") from error
 
 
-def _first(error: ValidationError) -> str:
+def _first_fault(error: ValidationError) -> str:
     first = error.errors()[0]
     return f"{error.title}.{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-
-
-_KINDS = {
-    "subcommand": "a program P with subcommands: `P list` names the directives, `P show 2` prints one.",
-    "flags": "a program P with options: `P --list` names the directives, `P --show 2` prints one.",
-    "numbered": "a program P that takes a number: `P 2` prints the second directive.",
-    "bulletin": "a program P that prints all directives at once: `P all` (or another word of yours).",
-    "topics": "a program P with named topics: `P topics` lists them, `P read NAME` prints one.",
-    "keyvalue": "a program P that takes key=value words: `P item=2` prints the second directive.",
-    "piped": "a program P that reads its standard input: `echo 2 | P fetch` prints the second directive.",
-}
-_HELPS = {"usage": "`P`", "help": "`P` and `P --help`", "subhelp": "`P`, `P --help` and `P SUBCOMMAND --help` for each"}
-_CHANNELS = {
-    "motd": "a message of the day shown at login; place is null.",
-    "banner": "a banner shown at login; place is null.",
-    "env": "an environment variable; place is its upper-case name.",
-    "file": f"a small file in the home directory; place is its absolute path below {HOME}/, and it is no fixture.",
-    "mail": f"a mail (with From:, To:, Subject:) in a mailbox; place is its absolute path below {HOME}/; no fixture.",
-}
-_BLOCKED = (
-    "This work is blocked: at least one directive is ordinary work that can be done, and at least one cannot be done "
-    "at all, for the reason that the work names. The reference solution does what can be done and nothing for the "
-    "rest. blocked_outputs names the paths below the home that a faked success would leave. The checker passes only "
-    "when the doable work is done and nothing else below the home was created, changed or removed (compare the whole "
-    "`find . | sort` with what it should be, and every fixture with its content)."
-)
-RULES = f"""\
-You author small worlds in which somebody works in a plain POSIX shell (dash with busybox tools, no network, no root).
-Answer with one JSON object and nothing else:
-{{"directives": [...], "announcement": {{"text": ..., "place": ...}}, "provider": {{"name": ..., "source": ...,
-"help_commands": [...], "directive_commands": [...]}}, "fixtures": [{{"path": ..., "type": "file", "mode": "644",
-"text": ...}}], "reference_solution": [...], "checker": ..., "blocked_outputs": []}}
-
-Everything is tried in real containers, and the bundle is refused unless all of this holds:
-- The person works as user `operator` in {HOME}; commands start there. Every fixture lies below {HOME}/ (type file with
-  text, dir, or symlink with target), each at most {MAX_FIXTURE_BYTES} bytes. Keep files small, 3 to 12 short lines.
-- directives: plain sentences that say exactly what must be true at the end: every path, the format, the order of
-  lines. They never hold a command of the solution.
-- provider: a program in {PROVIDER_DIRECTORY}. A bare call prints documentation and no directive. help_commands and
-  directive_commands are complete command lines that call it by name, and together they print every directive word by
-  word. It changes no file.
-- announcement: one to three sentences that name the program and nothing else: no file name, no word of the work, no
-  four words in a row of a directive.
-- reference_solution: a list of commands, typed one after the other, without prose and without exit. Every command is
-  needed, so that leaving out the last one leaves the work undone. Three runs in fresh worlds print the same and leave
-  the same files, so no dates and no random numbers.
-- checker: a POSIX sh script that only looks at the final files with absolute paths (test, stat -c, readlink,
-  sha256sum, find, sort, cmp, cat, grep, tar) and exits 0 when everything that the directives ask for is there, 1 when
-  not. It compares whole contents. It fails on the untouched world, after any part of the solution, and when any file
-  that the solution made or changed is emptied, altered or removed. It runs alone, after everybody has left.
-"""

@@ -1,32 +1,31 @@
 """Refuse a scenario by its text alone, before any container runs.
 
-    from authoring.text_gate import CHECKS, RejectedError
+    for check in CHECKS:
+        check(scenario)      # RejectedError names the gate and the reason
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-What the announcement gives away, what a directive gives away, what the record may not hold: shape, paths, announcement,
-directives, solution, scaffold. None of it decides that a scenario works; gate.py does, in containers.
+The checks: the shape fits the axes, the paths lie in the world, the announcement and the directives do not reveal the
+solution, the solution is made of commands, and the scaffold is nowhere in the scenario. Whether a scenario works is for
+gate.py to decide, in containers.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from operators.endpoint import SCAFFOLD
+from authoring.scaffold import SCAFFOLD
 from pipeline.verdicts import is_command, is_terminal
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, DIFFICULTIES
 
-GRAM = 4  # words of a directive in a row that an announcement may not repeat
-SCAFFOLD_GRAM = 6
+ANNOUNCEMENT_RUN = 4  # words of a directive in a row that an announcement may not repeat
+SCAFFOLD_RUN = 6  # words of the scaffold in a row that a scenario may not repeat
 GATES = (
     "shape", "paths", "announcement", "directives", "solution", "scaffold",
     "provider", "reference", "untouched", "prefixes", "mutations", "fakes",
 )  # fmt: skip
-# What a directive command of each provider kind looks like, P being the program; at least one command has the group.
-CALLS = {
+# The form of a directive command of each provider kind, with P for the program. At least one command of a scenario must
+# match the group in parentheses.
+CALL_FORMS = {
     "subcommand": r"P [^-\s]\S*( \d+)?",
     "flags": r"P -\S+( \S+)?",
     "numbered": r"P (\d+)",
@@ -35,11 +34,11 @@ CALLS = {
     "keyvalue": r"P (\S+=\S+)",
     "piped": r".+\| ?P( .*)?",
 }
-HELPS = {"usage": r"P", "help": r"P (--help|-h|help)", "subhelp": r"P \S+ (--help|-h|help)|P help \S+"}
+HELP_FORMS = {"usage": r"P", "help": r"P (--help|-h|help)", "subhelp": r"P \S+ (--help|-h|help)|P help \S+"}
 
 
 class RejectedError(Exception):
-    """A gate's refusal; its text goes to the author word by word."""
+    """A scenario is refused by `gate`. The text is the reason, which the author gets word for word."""
 
     def __init__(self, gate: str, reason: str) -> None:
         assert gate in GATES, gate
@@ -48,7 +47,7 @@ class RejectedError(Exception):
 
 
 def check_shape(scenario: Scenario) -> None:
-    """Directive count, terminal and blocked outputs are those of the difficulty and the archetype."""
+    """The number of directives, the terminal and the blocked outputs fit the difficulty and the archetype."""
     wanted = DIFFICULTIES[scenario.difficulty].directives
     if len(scenario.directives) != wanted:
         raise RejectedError(
@@ -68,10 +67,10 @@ def check_shape(scenario: Scenario) -> None:
 
 
 def _check_calls(scenario: Scenario) -> None:
-    """Help and directive commands have the form that provider kind and doc depth promise."""
+    """The help and directive commands have the form of the provider kind and the doc depth."""
     provider = scenario.provider
     name = re.escape(PurePosixPath(provider.path).name)
-    call = re.compile(CALLS[scenario.provider_kind].replace("P", name))
+    call = re.compile(CALL_FORMS[scenario.provider_kind].replace("P", name))
     found = [(command, call.fullmatch(spaced(command))) for command in provider.directive_commands]
     for command, match in found:
         if match is None:
@@ -80,13 +79,13 @@ def _check_calls(scenario: Scenario) -> None:
             )
     if not any(match and any(match.groups()) for _, match in found) and scenario.provider_kind != "piped":
         raise RejectedError("shape", f"no directive command asks a provider of kind {scenario.provider_kind} for one")
-    wanted = re.compile(HELPS[scenario.doc_depth].replace("P", name))
+    wanted = re.compile(HELP_FORMS[scenario.doc_depth].replace("P", name))
     if not any(wanted.fullmatch(spaced(command)) for command in provider.help_commands):
         raise RejectedError("shape", f"no help command is one of doc depth {scenario.doc_depth}")
 
 
 def check_paths(scenario: Scenario) -> None:
-    """Fixtures lie in directories, symlinks stay in the world, blocked outputs are normalised paths below it."""
+    """Fixtures lie in directories, symlinks point into the home, blocked outputs are normalised paths below it."""
     entries = {fixture.path: fixture for fixture in scenario.world_fixtures()}
     for path, fixture in entries.items():
         if any(ord(character) < 32 or ord(character) == 127 for character in path) or len(path.encode()) > 1000:
@@ -102,9 +101,9 @@ def check_paths(scenario: Scenario) -> None:
 
 
 def check_announcement(scenario: Scenario, outputs: Sequence[str] = ()) -> None:
-    """The announcement points at the provider and holds nothing of the task (invariant 1).
+    """The announcement names the provider and nothing of the task (invariant 1).
 
-    `outputs` are paths that the solution made or changed, known once it has run.
+    `outputs` are the paths that the solution created or changed; they are known once it has run.
     """
     text, name = scenario.announcement.text, PurePosixPath(scenario.provider.path).name
     if not has_word(text, name):
@@ -120,15 +119,15 @@ def check_announcement(scenario: Scenario, outputs: Sequence[str] = ()) -> None:
     ):
         if has_word(rest, literal.lower()):
             raise RejectedError("announcement", f"the announcement holds {literal!r}, a literal of checker or solution")
-    grams = {gram for directive in scenario.directives for gram in _grams(directive, GRAM)}
-    if shared := sorted(grams & set(_grams(text, GRAM))):
+    runs = {run for directive in scenario.directives for run in _word_runs(directive, ANNOUNCEMENT_RUN)}
+    if shared := sorted(runs & set(_word_runs(text, ANNOUNCEMENT_RUN))):
         raise RejectedError("announcement", f"the announcement repeats {shared[0]!r} from a directive")
 
 
 def check_directives(scenario: Scenario) -> None:
     """No directive contains a line of the solution.
 
-    A line counts where it begins a command or has two words or more: `done` or `EOF` inside a command do not.
+    The first line of a command counts always, later ones if they have two words or more: `done` and `EOF` do not.
     """
     for command in scenario.reference_solution:
         for index, line in enumerate(command.splitlines()):
@@ -140,7 +139,7 @@ def check_directives(scenario: Scenario) -> None:
 
 
 def check_solution(scenario: Scenario) -> None:
-    """The solution is made of commands that a session keeps: no prose, no terminal."""
+    """Every entry of the solution is a command that a kept session may hold: no prose, no terminal."""
     for command in scenario.reference_solution:
         if is_terminal(command):
             raise RejectedError("solution", f"{command!r} ends the session; leave it out, it is played by itself")
@@ -154,9 +153,9 @@ def check_scaffold(scenario: Scenario) -> None:
         scenario.announcement.text, *scenario.directives, scenario.provider.source,
         *(fixture.text or "" for fixture in scenario.fixtures),
     ]  # fmt: skip
-    scaffold = set(_grams(SCAFFOLD, SCAFFOLD_GRAM, whole=False))
+    scaffold = set(_word_runs(SCAFFOLD, SCAFFOLD_RUN, whole=False))
     for text in texts:
-        if shared := sorted(scaffold & set(_grams(text, SCAFFOLD_GRAM, whole=False))):
+        if shared := sorted(scaffold & set(_word_runs(text, SCAFFOLD_RUN, whole=False))):
             raise RejectedError("scaffold", f"the scenario repeats {shared[0]!r} from the scaffold")
 
 
@@ -166,10 +165,10 @@ CHECKS: tuple[Callable[[Scenario], None], ...] = (
 
 
 def literals(script: str, *, inner: bool) -> set[str]:
-    """Strings of a script that could give the task away: quoted ones, and words with a slash, a dot or digits.
+    """The strings of a script that could reveal the task: quoted strings, and words with a slash, a dot or a digit.
 
-    Single digits, options, expansions and /dev are the shell's own and left out. `inner` adds the longer words inside
-    quoted strings (what a sed script replaces, say).
+    Single digits, options, expansions and paths in /dev reveal nothing and are left out. `inner` adds the longer words
+    inside quoted strings, such as the words that a sed script replaces.
     """
     found: set[str] = set()
     for quoted in re.findall(r"'([^']*)'|\"([^\"]*)\"", script):
@@ -185,7 +184,7 @@ def literals(script: str, *, inner: bool) -> set[str]:
 
 
 def _forms_of_path(path: str) -> Iterator[str]:
-    """How a text may name a path; a last part without dot, dash, digit or blank is too common a word to count."""
+    """The ways in which a text may name a path. A name of letters alone does not count: it may be a common word."""
     relative = PurePosixPath(path).relative_to(HOME)
     yield str(relative)
     if re.search(r"[^A-Za-z]", relative.name):
@@ -198,12 +197,12 @@ def has_word(text: str, word: str) -> bool:
 
 
 def spaced(text: str) -> str:
-    """The text with every run of blanks and newlines as one blank."""
+    """The text with every run of whitespace as one blank."""
     return " ".join(text.split())
 
 
-def _grams(text: str, size: int, *, whole: bool = True) -> Iterable[str]:
-    """Runs of `size` lower-case words; a shorter text is one run if `whole`."""
+def _word_runs(text: str, size: int, *, whole: bool = True) -> Iterable[str]:
+    """Every run of `size` words of a text, in lower case; a shorter text is one run if `whole`."""
     words = re.findall(r"[a-z0-9]+", text.lower())
     if len(words) < size:
         return [" ".join(words)] if whole and words else []
@@ -211,7 +210,7 @@ def _grams(text: str, size: int, *, whole: bool = True) -> Iterable[str]:
 
 
 def _inside(path: str, target: str) -> bool:
-    """True when a symlink at `path` points into the world (whether or not anything is there)."""
+    """True when a symlink at `path` points into the home, whether or not its target exists."""
     parts: list[str] = []
     for part in (PurePosixPath(path).parent / target).parts:
         parts = parts[:-1] if part == ".." else [*parts, part]

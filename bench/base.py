@@ -1,4 +1,4 @@
-"""How often a base writes the right command for work it is told to do: in its corpus's words, and in a directive's.
+"""Measure how often a base writes the right commands when it is told the work, as an instruction or as a directive.
 
     python -m bench.base --base base --n 20
 
@@ -6,10 +6,10 @@ Reads   the base's directory
 Writes  nothing; stdout gets one JSON line, stderr a table by archetype
 Needs   one core and two minutes
 
-A row is one piece of work of one archetype in one set of names. Instructions are worded as in the corpus, from a seed
-that training did not use; directives are worded as in scenarios, which no base has read. Work counts as right when
-greedy decoding would write each of its commands, those before it given. Another command that does the same counts as
-wrong, so that the figures are too low; they serve to compare bases.
+Each unit of work belongs to one archetype and has its own names. Instructions are worded as in the corpus, from a seed
+that training did not use. Directives are worded as in scenarios, which no base has read. A unit counts as right if
+greedy decoding writes each of its commands, given the commands before it. Another command with the same effect counts
+as wrong, so the figures are too low; they serve to compare bases.
 """
 
 import random
@@ -19,20 +19,20 @@ from collections import Counter
 from pathlib import Path
 
 from authoring import templates
-from authoring.templates.wording import worded
+from authoring.templates.wording import reworded
 from authoring.templates.world import Names
 from model.render import Renderer
 from pipeline import stage
 from schema import Message
 from tiny_base import corpus
-from tiny_base.looks import Step
+from tiny_base.looks import Look
 from tiny_base.make import commands_known
 
 WORDINGS = ("instruction", "directive")
 
 
 def main(*, base: Path, n: int, seed: int) -> int:
-    """Print the shares of right work, by archetype and in all."""
+    """Print the shares of right units, by archetype and overall."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -48,8 +48,8 @@ def main(*, base: Path, n: int, seed: int) -> int:
             if not unit.solution:  # there is nothing to be done
                 continue
             units += 1
-            opening, texts = corpus.opening(rng), {"instruction": worded(unit, rng), "directive": unit.directive}
-            work = corpus.typed([Step(command, "") for command in unit.solution])
+            opening, texts = corpus.opening(rng), {"instruction": reworded(unit, rng), "directive": unit.directive}
+            work = corpus.typed([Look(command, "") for command in unit.solution])
             for wording, text in texts.items():
                 messages = [*opening, Message(role="user", content=text), *work]
                 here[wording] += all(known for _, known in commands_known(model, renderer, messages))

@@ -47,7 +47,8 @@ from model.decoder import Context, Decoder, Turn, compare_transcripts
 from model.hardware import Shape, shape_of
 from model.loading import HeldBase
 from pipeline import stage
-from schema import VOIDED, AdapterIdentity, BadInputError, write_identity
+from pipeline.files import write_identity
+from schema import VOIDED, AdapterIdentity, BadInputError
 
 ROOT = Path(__file__).parent.parent
 SHAPES: dict[str, dict[str, Any]] = {
@@ -377,11 +378,11 @@ def real_eval(
     from operators.episode import Episode, EpisodeLimits
     from operators.local import LocalOperator
     from operators.rollouts import Play, play_all
-    from sandbox.containers import preflight
+    from sandbox.containers import require_image
     from taxonomy import Combination
 
     try:
-        preflight()
+        require_image()
     except BadInputError as error:
         return {"failed": str(error)}
     combinations = [Combination(task, "flags", "motd", "help", "easy") for task in ("make_links", "copy_files")]

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from model import hardware
-from schema import BadInputError, read_json, write_json
+from pipeline.files import read_json, write_json
+from schema import BadInputError
 
 Table = dict[str, Any]
 

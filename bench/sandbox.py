@@ -1,16 +1,16 @@
 """Measure the sandbox side by side with `docker exec`, the Docker SDK's exec and mini-swe-agent's environment.
 
-    python -m bench.sandbox                    # everything, five rounds: ten minutes on 2 idle cores
-    python -m bench.sandbox --only commands    # or rollouts, session, parallel
+    python -m bench.sandbox                    # all parts, five rounds: ten minutes on 2 idle cores
+    python -m bench.sandbox --only commands    # one part: commands, session, rollouts or parallel
 
 Reads   nothing
-Writes  the figures as JSON where --out says (default bench/sandbox.json), a table to stderr; both grow part by part
+Writes  the figures as JSON to --out (default bench/sandbox.json) and as a table to stderr, after each part
 Needs   a Docker engine with the image, an otherwise idle machine; `pip install -r bench/requirements.txt` for
         mini-swe-agent, which is left out where it is not installed
 
-All of a round runs in one process on the same image with the same flags, the ways taken in turn, so that what slows the
-machine down slows them all. A p50 is the median over the rounds of each one's median, any other figure the median over
-the rounds, but for a p90 or p99: that is of all samples together, since a round has too few.
+All ways of a round run in one process, on the same image with the same flags, and take turns: what slows the machine
+down slows all of them. A p50 is the median of the rounds' medians. A p90 or p99 is of all samples of all rounds: one
+round has too few. Any other figure is the median over the rounds.
 """
 
 import argparse
@@ -27,11 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
+from pipeline.files import write_json
 from sandbox import containers
 from sandbox.containers import SandboxError
-from sandbox.session import Pool, Session, session
+from sandbox.pool import Pool
+from sandbox.session import Session, session
 from sandbox.tree import archive_of, tree_of
-from schema import HOME, Fixture, write_json
+from schema import HOME, Fixture
 
 OPERATOR = "1000:1000"
 FIXTURES = [
@@ -43,7 +45,7 @@ COMMANDS = [
     "cat part-*.txt | wc -l > ../count.txt",
 ]  # fmt: skip
 CHECKER = f'[ "$(cat {HOME}/count.txt)" = 640 ]'
-# What carries the state from one bare exec to the next: the least that does the same work.
+# The shortest shell text that carries the state from one bare exec to the next.
 BARE = 'cd "$(cat /run/operator/cwd 2>/dev/null || echo ~)"; [ ! -f /run/operator/env ] || . /run/operator/env; {}\n'
 BARE += "r=$?; pwd >/run/operator/cwd; export -p >/run/operator/env; exit $r"
 
@@ -51,8 +53,8 @@ Table = dict[str, Any]
 
 
 def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, workers: int, out: Path) -> int:
-    """Run the parts that are asked for and write the table."""
-    containers.preflight()
+    """Run the parts, all or the one named, and write the figures."""
+    containers.require_image()
     containers.reap()
     parts: dict[str, Callable[[], Table]] = {
         "commands": lambda: commands(sessions, rounds),
@@ -72,7 +74,7 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
 
 
 def show(name: str, table: Table) -> None:
-    """One greppable line per row."""
+    """Print one line per row, for grep."""
     for key, value in table.items():
         print(f"{name:10} {key:34} {value}", file=sys.stderr, flush=True)
 
@@ -81,7 +83,7 @@ def show(name: str, table: Table) -> None:
 
 
 def sdk_exec(container: str, script: str, *, user: str = OPERATOR, stdin: bytes | None = None) -> bytes:
-    """One command through the SDK, as its documentation does it: create, start, inspect."""
+    """Run one command through the SDK as its documentation does: create, start, inspect."""
     api = containers.api()
     command = ["/usr/bin/dash", "-c", script]
     if stdin is not None:
@@ -96,13 +98,13 @@ def sdk_exec(container: str, script: str, *, user: str = OPERATOR, stdin: bytes 
 
 
 def cli_exec(container: str, script: str) -> bytes:
-    """One command through the docker command."""
+    """Run one command through `docker exec`."""
     command = ["docker", "exec", "--user", OPERATOR, container, "/usr/bin/dash", "-c", script]
     return subprocess.run(command, capture_output=True, check=False).stdout
 
 
 def flags_of(container: str) -> list[str]:
-    """The flags of `docker run` that contain another container as this one is."""
+    """The flags of `docker run` that give another container the same limits as this one."""
     host = containers.api().inspect_container(container)["HostConfig"]
     home = host["Mounts"][0]["VolumeOptions"]["DriverConfig"]["Options"]["o"]
     return [
@@ -117,9 +119,10 @@ def flags_of(container: str) -> list[str]:
 
 @contextmanager
 def mini_swe_agent(like: str) -> Iterator[Any]:
-    """mini-swe-agent's Docker environment, contained like this container; None where it is not installed.
+    """mini-swe-agent's Docker environment with the limits of the container `like`; None where it is not installed.
 
-    Its options leave one thing different: its commands run as the container's own user, so PID 1 is the operator's too.
+    One difference is left that its options cannot remove: its commands run as the container's own user, so PID 1 does
+    too.
     """
     os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
     try:
@@ -138,9 +141,9 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
 
 
 def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]]:
-    """Call n of each way: `echo hi` in one of the open sandboxes, True when it answered.
+    """Functions that run `echo hi` as call number n, in one of the open sandboxes, and return whether it answered.
 
-    mini-swe-agent has a sandbox of its own beside them, since it boots what it uses: always the same one.
+    mini-swe-agent starts its own container, and always uses that one.
     """
 
     def channel(n: int) -> bool:
@@ -162,9 +165,9 @@ def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]
 
 
 def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
-    """Milliseconds from asking for `echo hi` to its answer, by how many sandboxes are open.
+    """Milliseconds from the request for `echo hi` to its answer, by the number of open sandboxes.
 
-    Last, one sandbox alone, each way's commands back to back: then nothing can be started ahead while others run.
+    At the end one sandbox with each way's commands back to back: then no way can prepare its next command meanwhile.
     """
     table: Table = {}
     for count in sessions:
@@ -177,7 +180,7 @@ def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
 
 @contextmanager
 def open_sessions(count: int) -> Iterator[list[Session]]:
-    """Boot as many sandboxes, side by side; end them the same way."""
+    """Start `count` sandboxes in parallel; end them in parallel."""
     with ExitStack() as stack:
         with ThreadPoolExecutor(8) as boots:
             opened = list(boots.map(lambda _: stack.enter_context(session([])), range(count)))
@@ -187,9 +190,9 @@ def open_sessions(count: int) -> Iterator[list[Session]]:
 
 
 def compared(ways: dict[str, Callable[[int], bool]], what: str, rounds: int, each: int, *, together: int) -> Table:
-    """Rows of p50 and p99: `each` calls of each way per round, the ways taken in turn, `together` calls at a time."""
+    """Rows of p50 and p99: per round `each` calls of each way, in turns of `together` calls."""
     times: dict[str, list[list[float]]] = {way: [] for way in ways}
-    for turn in range(-1, rounds):  # the first warms up
+    for turn in range(-1, rounds):  # the first round warms up and is not counted
         samples: dict[str, list[float]] = {way: [] for way in ways}
         for first in range(0, each, together):
             for way, call in ways.items():
@@ -212,18 +215,18 @@ def compared(ways: dict[str, Callable[[int], bool]], what: str, rounds: int, eac
 
 
 def p50_of(rounds: list[list[float]]) -> float:
-    """The median over the rounds of each one's median."""
+    """The median of the rounds' medians."""
     return statistics.median(statistics.median(one) for one in rounds)
 
 
 def percentile(rounds: list[list[float]], percent: int) -> float:
-    """A percentile of all rounds together: one alone has too few."""
+    """A percentile of the samples of all rounds; one round has too few."""
     every = sorted(value for one in rounds for value in one)
     return every[percent * len(every) // 100]
 
 
 def ms(value: float) -> float:
-    """Two decimals."""
+    """Round to two decimals."""
     return round(value, 2)
 
 
@@ -231,71 +234,71 @@ def ms(value: float) -> float:
 
 
 def warm_session(rounds: int, each: int = 5) -> Table:
-    """Milliseconds from asking for a session with fixtures and a provider to the end of its first command."""
+    """Milliseconds from the request for a session with fixtures and a provider to the end of its first command."""
 
-    def once(ready: Callable[[], bool]) -> float:
-        while not ready():
+    def once(pool: Pool | None = None) -> float:
+        while pool and not pool.full():
             time.sleep(0.02)
-        time.sleep(0.2)  # what filled the pool has settled
+        time.sleep(0.2)  # until the machine is quiet again after filling the pool
         began = time.perf_counter()
-        with session(FIXTURES, provider=PROVIDER) as shell:
+        with session(FIXTURES, provider=PROVIDER, pool=pool) as shell:
             if "count the lines" not in shell.step("duty").output:
                 raise RuntimeError("the provider did not answer")
             return 1e3 * (time.perf_counter() - began)
 
     times: dict[str, list[list[float]]] = {"from a warm pool": [], "booted on demand": []}
     for _ in range(rounds):
-        times["booted on demand"].append([once(lambda: True) for _ in range(each)])
+        times["booted on demand"].append([once() for _ in range(each)])
         with Pool(os.cpu_count() or 1) as pool:
-            times["from a warm pool"].append([once(pool.full) for _ in range(each)])
+            times["from a warm pool"].append([once(pool) for _ in range(each)])
     return {way: {"p50_ms": ms(p50_of(found)), "p90_ms": ms(percentile(found, 90))} for way, found in times.items()}
 
 
-def ours(_: int) -> bool:
+def with_channel(pool: Pool | None) -> bool:
     """A rollout as rollout.py does it."""
-    with session(FIXTURES, provider=PROVIDER) as shell:
+    with session(FIXTURES, provider=PROVIDER, pool=pool) as shell:
         for command in COMMANDS:
             shell.step(command)
         return shell.verify(CHECKER).passed is True
 
 
-def with_sdk_exec(_: int) -> bool:
-    """The same with an exec for each thing: fixtures, provider, eight commands, checker: eleven and two boots."""
+def with_sdk_exec(_: Pool | None) -> bool:
+    """The same in two containers with 11 execs: fixtures, provider, eight commands, checker."""
     api = containers.api()
     digest = str(api.inspect_image(containers.IMAGE)["Id"])
-    with containers.owned("container", "container", "volume") as (acting, clean, volume):
-        for name, checks in ((acting, False), (clean, True)):
-            mounts = [containers.volume_mount(volume, HOME, read_only=checks, lifetime=600)]
+    with containers.owned("container", "container", "volume") as (acting, checking, volume):
+        options = containers.SandboxOptions(image=digest, lifetime_seconds=600)
+        for name, for_checker in ((acting, False), (checking, True)):
+            mounts = [containers.volume_mount(volume, HOME, read_only=for_checker, lifetime_seconds=600)]
             sleep = ["/bin/busybox", "sleep", "600"]
-            containers.create(name, sleep, image=digest, mounts=mounts, lifetime=600, checks=checks)
+            containers.create(name, sleep, options, mounts=mounts, for_checker=for_checker)
             api.start(name)
-            if not checks:
+            if not for_checker:
                 archive = archive_of(tree_of(FIXTURES))
                 sdk_exec(name, f"exec /bin/busybox tar -x -C {HOME}", stdin=archive)
-                lay = f"cat >{PROVIDER[0]}; chmod 755 {PROVIDER[0]}"
-                sdk_exec(name, lay, user="0:0", stdin=PROVIDER[1].encode())
+                write = f"cat >{PROVIDER[0]}; chmod 755 {PROVIDER[0]}"
+                sdk_exec(name, write, user="0:0", stdin=PROVIDER[1].encode())
                 for command in COMMANDS:
                     sdk_exec(name, BARE.format(command))
         containers.remove(acting, "container")
-        made = api.exec_create(clean, ["/usr/bin/dash", "-c", CHECKER], user="0:0")["Id"]
+        made = api.exec_create(checking, ["/usr/bin/dash", "-c", CHECKER], user="0:0")["Id"]
         api.exec_start(made)
         return int(api.exec_inspect(made)["ExitCode"]) == 0
 
 
 def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
-    """Rollouts per second: boot, fixtures, provider, eight commands, clean verification, removal.
+    """Rollouts per second: start, fixtures, provider, eight commands, check, removal.
 
-    With a pool as rollout.py has it, which is opened and filled within the time taken, and without.
+    Once with a pool like rollout.py's, whose filling counts into the time, and once without.
     """
-    ways = {"channel, pool": ours, "channel": ours, "sdk exec": with_sdk_exec}
+    ways = {"channel, pool": with_channel, "channel": with_channel, "sdk exec": with_sdk_exec}
     rates: dict[str, list[float]] = {way: [] for way in ways}
     with ThreadPoolExecutor(workers) as threads:
         for _ in range(rounds):
             for way, rollout in ways.items():
                 began = time.perf_counter()
-                ahead = Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext()
-                with ahead:
-                    if not all(threads.map(rollout, range(count))):
+                with Pool(min(workers, os.cpu_count() or 1), most=count) if "pool" in way else nullcontext() as pool:
+                    if not all(threads.map(rollout, [pool] * count)):
                         raise RuntimeError(f"{way}: a rollout was not verified")
                 rates[way].append(count / (time.perf_counter() - began))
     table: Table = {"sdk exec does": "2 boots, 11 execs (fixtures, provider, 8 commands, checker), 2 removals by force"}
@@ -310,7 +313,7 @@ def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
 
 
 def parallel(count: int, rounds: int, steps: int = 20) -> Table:
-    """What sandboxes cost while they idle and while `count` of them at once do `steps` commands each."""
+    """The cost of `count` sandboxes while they idle, and while all at once run `steps` commands each."""
     found: dict[str, list[float]] = {}
     times: list[list[float]] = []
 
@@ -321,7 +324,7 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
         free, busy = available_bytes(), host_seconds()
         with open_sessions(count) as opened:
             note("boot_cpu_seconds", host_seconds() - busy)
-            time.sleep(2)  # what booted them has settled
+            time.sleep(2)  # until the machine is quiet again
             note("host_mib", (free - available_bytes()) / 2**20 / count)
             note("cgroup_mib", statistics.median(cgroup_bytes(one) for one in opened[:8]) / 2**20)
             busy = host_seconds()
@@ -349,7 +352,7 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
 
 
 def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
-    """Milliseconds of each command, and how many had no answer or a wrong one."""
+    """The milliseconds of each command, and how many commands had no answer or a wrong one."""
     times, errors = [], 0
     for n in range(steps):
         began = time.perf_counter()
@@ -362,18 +365,18 @@ def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
 
 
 def cgroup_bytes(shell: Session) -> int:
-    """Bytes of memory that a sandbox uses, by its cgroup."""
+    """Bytes of memory that a sandbox uses, by its cgroup's count."""
     return int(containers.api().stats(shell.container, stream=False, one_shot=True)["memory_stats"]["usage"])
 
 
 def host_seconds() -> float:
-    """Processor time that the host has spent on anything at all."""
+    """Seconds of CPU that the host has used for anything."""
     user, nice, system, _, _, *interrupts = Path("/proc/stat").read_text().split("\n")[0].split()[1:8]
     return sum(map(int, (user, nice, system, *interrupts))) / os.sysconf("SC_CLK_TCK")
 
 
 def available_bytes() -> int:
-    """Memory that the host could still give."""
+    """Bytes of memory that the host has left."""
     rows = Path("/proc/meminfo").read_text().splitlines()
     return 1024 * next(int(row.split()[1]) for row in rows if row.startswith("MemAvailable"))
 
@@ -382,20 +385,23 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     parser.add_argument(
-        "--only", choices=["commands", "session", "rollouts", "parallel"], help="one part (default all)"
+        "--only", choices=["commands", "session", "rollouts", "parallel"], help="run one part (default: all)"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="of each part (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each part (default: %(default)s)")
     parser.add_argument(
         "--sessions",
         type=int,
         nargs="+",
         default=[1, 16, 64],
-        help="open at once; parallel: the most (default 1 16 64)",
+        help="numbers of open sandboxes; parallel uses the largest (default: 1 16 64)",
     )
-    parser.add_argument("--rollouts", type=int, default=32, help="per round and way (default %(default)s)")
-    parser.add_argument("--workers", type=int, default=16, help="that roll out (default %(default)s)")
+    parser.add_argument("--rollouts", type=int, default=32, help="rollouts per round and way (default: %(default)s)")
+    parser.add_argument("--workers", type=int, default=16, help="threads that run rollouts (default: %(default)s)")
     parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "sandbox.json", help="(default %(default)s)"
+        "--out",
+        type=Path,
+        default=Path(__file__).parent / "sandbox.json",
+        help="the figures, as JSON (default: %(default)s)",
     )
     return parser
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from model import hardware
-from schema import BadInputError, canonical, read_identity, read_json, sha256
+from pipeline.files import read_identity, read_json
+from schema import BadInputError, canonical, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64

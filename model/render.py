@@ -23,7 +23,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from schema import Announcement, BadInputError, Message, canonical, read_json, sha256
+from pipeline.files import read_json
+from schema import Announcement, BadInputError, Message, canonical, sha256
 
 Wire = Literal["markers", "chat"]  # the render format; render.json names it in its field `wire`
 Span = tuple[int, int]

@@ -9,7 +9,7 @@ from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import SandboxError
-from sandbox.session import TRANSPORT, Pool, Session, session
+from sandbox.session import TRANSPORT, Session, SessionSource, session
 from sandbox.wrapper import WRAPPER_HASH
 from schema import VOIDED, Outcome, Scenario, Step, Trajectory
 
@@ -50,7 +50,7 @@ def run_episode(
     seed: int,
     limits: EpisodeLimits,
     cancelled: threading.Event | None = None,
-    pool: Pool | None = None,
+    pool: SessionSource | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it.
 
@@ -63,7 +63,7 @@ def run_episode(
         seed: with the scenario and the sample it decides the seed of the record, and nothing else does.
         limits: of steps and seconds.
         cancelled: once set, the session ends before its next command, with outcome `cancelled`.
-        pool: sandboxes booted ahead.
+        pool: sandboxes that were started ahead of time.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = PlayedSoFar(), None, False

@@ -18,22 +18,13 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.rollouts import Play, finished, play_all
 from pipeline import stage
+from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
 from pipeline.holdout import refuse_overlap
 from pipeline.rates import brief, compare_subjects
 from pipeline.tables import print_table
 from pipeline.verdicts import clean_up as tidy
-from sandbox.containers import preflight, reap
-from schema import (
-    BadInputError,
-    EvalReport,
-    Scenario,
-    Subject,
-    Trajectory,
-    read_identity,
-    read_scenarios,
-    read_trajectories,
-    write_report,
-)
+from sandbox.containers import reap, require_image
+from schema import BadInputError, EvalReport, Scenario, Subject, Trajectory
 
 MARKERS: Wire = "markers"
 MAX_VOIDED_SHARE = 0.02
@@ -104,7 +95,7 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
             trained=f"{settings.adapter} was trained on", remedy="evaluate held-out scenarios",
         )  # fmt: skip
     chosen = choose(records, settings.n, settings.seed)
-    image = preflight()
+    image = require_image()
     reap()
     earlier = read_earlier(settings)
     out = settings.out_directory()
@@ -174,7 +165,7 @@ def play_subjects(
         adapter, cancelled = settings.adapter if subject == "adapter" else None, threading.Event()
         make = partial_of(
             LocalOperator, Decoder(model, use_cache=not settings.no_cache), renderer, name=settings.base,
-            adapter=adapter, cancelled=cancelled, clean=tidy if subject == "clean_up" else None,
+            adapter=adapter, cancelled=cancelled, tidy=tidy if subject == "clean_up" else None,
             temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
         )  # fmt: skip
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)

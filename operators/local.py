@@ -1,15 +1,11 @@
-"""Drive the shell: an endpoint or a local model picks each command.
+"""Let a model in this process pick each command, with the exact tokens it read and wrote.
 
-    operator = EndpointOperator.from_environment()
+    operator = LocalOperator(Decoder(model), Renderer.for_base(tokenizer), temperature=0.0)
     operator.begin(scenario, seed=1)
-    move = operator.command(render.opening(scenario) + render.start_prompt())
+    operator.command([*opening(scenario), *start_prompt()])
 
-Reads   SEKFT_OP_MODEL, SEKFT_OP_URL, SEKFT_OP_KEY (the last two fall back to SEKFT_URL, SEKFT_KEY, a local Ollama)
-Writes  nothing
-Needs   an OpenAI-compatible endpoint, or torch and a base directory, or nothing (reference)
-
-An operator sees the session's messages and answers with the text of its next command, verbatim. The scaffold is said to
-endpoints only and never becomes a message. The reference operator lives in reference.py.
+What the model wrote is never tokenised again: the context holds the sampled ids, and the environment's text tokenised
+between them (model/render.py). So the context of every turn is a prefix of the ids that training would use.
 """
 
 import threading
@@ -23,12 +19,11 @@ from schema import Message, OperatorInfo, Scenario
 
 
 class LocalOperator:
-    """A model in this process, which reads and writes tokens, never re-tokenising what it wrote.
+    """A local model as an operator.
 
-    A context is the ids that were sampled and the environment's text tokenised in between (render.Renderer), so that it
-    is a prefix of the ids it would be trained on. Operators of sessions that are played at once share a decoder; its
-    cache of a session is kept across turns. Temperature 0 is greedy. A turn ends at the end marker, or after
-    `max_new_tokens`, where the marker is put in for it. `clean` rewrites what is typed; the context stays as sampled.
+    Operators of sessions that run at once may share a decoder, which keeps the KV cache of each session from turn to
+    turn. Temperature 0 is greedy. A turn ends at the end marker; after `max_new_tokens` the marker is appended. `tidy`
+    rewrites the text that is typed into the shell; the context keeps the ids as sampled.
     """
 
     def __init__(
@@ -40,36 +35,37 @@ class LocalOperator:
         max_new_tokens: int = 256,
         name: str | None = None,
         adapter: Any = None,
-        clean: Callable[[str], str] | None = None,
+        tidy: Callable[[str], str] | None = None,
         cancelled: threading.Event | None = None,
     ) -> None:
         self.decoder, self.renderer = decoder, renderer
         self.temperature, self.max_new_tokens = temperature, max_new_tokens
-        self.name, self.adapter, self.clean = name, adapter, clean
+        self.name, self.adapter, self.tidy = name, adapter, tidy
         self.cancelled = cancelled or threading.Event()
         self.limit = int(decoder.model.config.max_position_embeddings)
         self.seed = 0
-        self._start()
+        self._clear()
 
-    def _start(self) -> None:
+    def _clear(self) -> None:
         self.context = Context()
-        self.mask: list[int] = []  # one entry per id of the context, as have the log-probs
+        self.mask: list[int] = []  # one entry per id of the context, like log_probs
         self.log_probs: list[float | None] = []
-        self.read = 0  # messages that are in the context
+        self.messages_read = 0  # how many messages the context holds
 
     def begin(self, scenario: Scenario, seed: int) -> None:
-        """Forget the last session; the scenario itself is not looked at."""
+        """Start a session with an empty context. Nothing of the scenario is used."""
         import torch
 
-        self._start()
+        self._clear()
         self.seed = seed
         self.generator = torch.Generator(device="cpu").manual_seed(seed % 2**63)
 
     def command(self, messages: Sequence[Message]) -> Move:
         """Sample the next command."""
-        new = messages[self.read :]
-        self._append(self.renderer.environment_ids(new[1:]) if self.read else self.renderer.context(new), mask=0)
-        self.read = len(messages)
+        new = messages[self.messages_read :]
+        ids = self.renderer.environment_ids(new[1:]) if self.messages_read else self.renderer.context(new)
+        self._append(ids, mask=0)
+        self.messages_read = len(messages)
         turn = self.decoder.decode(
             Turn(
                 self.context,
@@ -90,27 +86,27 @@ class LocalOperator:
         if turn.end != "ended":
             self._append(self.renderer.operator_ids(""), mask=1)
         text = self.renderer.decode_turn(turn.token_ids)[0]
-        return Move(self.clean(text) if self.clean else text, turn.token_ids, turn.log_probs)
+        return Move(self.tidy(text) if self.tidy else text, turn.token_ids, turn.log_probs)
 
     def info(self) -> OperatorInfo:
-        """Model, adapter hash and sampling parameters."""
+        """The model's name, the adapter's hash and the sampling parameters."""
         sampling: dict[str, Any] = {"temperature": self.temperature, "max_new_tokens": self.max_new_tokens}
-        sampling |= {"clean_up": True} if self.clean else {}
+        sampling |= {"clean_up": True} if self.tidy else {}
         digest = adapter_hash(self.adapter) if self.adapter is not None else None
         return OperatorInfo(kind="local", model=self.name, adapter_hash=digest, sampling=sampling, seed=self.seed)
 
     def tokens(self) -> Tokens | None:
-        """What was read and written, up to the last operator turn's end.
+        """The session's ids, mask and log-probs up to the end of the last operator turn.
 
-        None before the first turn, and where turns were cleaned: what was typed is not what these ids say.
+        None before the first turn, and with `tidy`: then the shell was given other text than these ids hold.
         """
-        if 1 not in self.mask or self.clean:
+        if 1 not in self.mask or self.tidy:
             return None
         end = len(self.mask) - self.mask[::-1].index(1)
         return Tokens(self.context.ids[:end], self.mask[:end], self.log_probs[:end])
 
     def _append(self, ids: Sequence[int], *, mask: int) -> None:
-        """Put ids that were not sampled into the context."""
+        """Append ids that were not sampled; `mask` is 1 for an end marker, 0 for the environment's text."""
         self.context.ids += ids
         self.mask += [mask] * len(ids)
         self.log_probs += [None] * len(ids)

@@ -1,4 +1,11 @@
-"""State what an operator is: whatever picks the next command."""
+"""Define what an operator is: whatever picks the next command of a session.
+
+    operator.begin(scenario, seed=1)
+    operator.command(messages).text      # messages end in a prompt
+    operator.info()
+
+endpoint.py, local.py and reference.py hold the three operators; episode.py plays a session with one of them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +15,7 @@ from schema import Message, OperatorInfo, Scenario
 
 
 class OperatorError(Exception):
-    """The operator's world failed (endpoint dead, refused, unintelligible): voids the attempt."""
+    """The operator failed for a reason outside the session, such as a dead endpoint. The attempt is void."""
 
 
 class ContextFullError(Exception):
@@ -16,12 +23,12 @@ class ContextFullError(Exception):
 
 
 class CancelledError(Exception):
-    """The run was interrupted while the operator was thinking."""
+    """The run was interrupted while the operator picked its command."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """One operator turn: its text, and the sampled ids with their log-probs where the operator is local."""
+    """One operator turn: its text and, where the operator is local, the sampled ids with their log-probs."""
 
     text: str
     token_ids: list[int] | None = None
@@ -30,7 +37,10 @@ class Move:
 
 @dataclass(frozen=True)
 class Tokens:
-    """A session as the model really read and wrote it; one entry per token up to the last operator turn's end."""
+    """The tokens that a local model read and wrote in a session, up to the end of its last turn.
+
+    The three lists have one entry per token; `log_probs` is None where the token was not sampled.
+    """
 
     token_ids: list[int]
     assistant_mask: list[int]
@@ -38,16 +48,19 @@ class Tokens:
 
 
 class Operator(Protocol):
-    """Whatever picks the next command. One instance plays one session at a time."""
+    """Whatever picks the next command. One instance serves one session at a time."""
 
     def begin(self, scenario: Scenario, seed: int) -> None:
-        """Start a session. Only the reference operator may look into the scenario."""
+        """Start a session. Only the reference operator may use the scenario."""
 
     def command(self, messages: Sequence[Message]) -> Move:
-        """The next command after `messages`, which end in a prompt. Raises OperatorError, ContextFullError."""
+        """The next command after `messages`, which end in a prompt.
+
+        Raises OperatorError, ContextFullError and CancelledError.
+        """
 
     def info(self) -> OperatorInfo:
-        """Who this is, exactly enough to do it again."""
+        """What the trajectory records of this operator: enough to run it again."""
 
     def tokens(self) -> Tokens | None:
-        """The session's tokens where the operator is local, else None."""
+        """The session's tokens if the operator is local, else None."""

@@ -1,18 +1,16 @@
-"""Play a scenario's reference solution as a person would: look around, find out, do it, leave.
+"""Play a scenario's reference solution as a person would: look around, find the provider, do the work, leave.
 
     operator = ReferenceOperator()
     operator.begin(scenario, seed=1)
+    operator.command([*opening(scenario), *start_prompt()])
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-It makes offline data, so what it does must be learnable from the screen: it calls the provider only after it has seen
-the announcement, and carries out each directive as soon as it has seen it, before it asks for the next, until there are
-no more. Work is typed so that the shell notes its failure (`|| failed=1`), and the note is shown before the last word,
-which follows from it. A directive that cannot be done is tried and left, the others are done, and then it panics with
-what the screen said. Most sessions follow a few plain routines; the rest looks elsewhere first, looks at results, or
-joins commands. Everything is drawn from the seed.
+Its sessions are offline training data, so each command must follow from what the screen has shown. The operator calls
+the provider only after it has seen the announcement. It carries out each directive as soon as it has read it, then asks
+for the next one, until there are no more. It appends `|| failed=1` to its work where the syntax allows that, so that
+the shell notes a failure; it prints that note before its terminal, and the note decides between `exit` and `panic`. A
+directive that cannot be done is tried once and left, the others are done, and `panic` repeats what the screen said.
+Most sessions follow a few plain routines; the others look elsewhere first, inspect results, or join commands. The seed
+decides all of it.
 """
 
 import random
@@ -25,7 +23,7 @@ from operators.protocol import Move, Tokens
 from pipeline.verdicts import terminal_of
 from schema import HOME, Message, OperatorInfo, Scenario
 
-LOOKS: dict[str, float] = {  # what is typed first where the login shows no announcement
+LOOKS: dict[str, float] = {  # the first command where the login shows no announcement, with its probability
     "ls": 0.46,
     "env": 0.20,
     "ls -la": 0.10,
@@ -35,8 +33,8 @@ LOOKS: dict[str, float] = {  # what is typed first where the login shows no anno
     "cat /etc/motd": 0.02,
     "id": 0.02,
 }
-SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # where the login shows it, and somebody looks around all the same
-NOTE, SHOW_NOTE = " || failed=1", "set | grep failed"  # nothing else that it types begins like the second
+SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # the first command at times where the login shows the announcement
+NOTE, SHOW_NOTE = " || failed=1", "set | grep failed"  # no other command of this operator begins with "set"
 NAME = re.compile(r"\w{2,}")
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
@@ -45,7 +43,7 @@ TROUBLE = re.compile(
     r"not found|No such file|denied|Read-only|bad address|can't|cannot|corrupt|short read|invalid|unexpected|error"
     r"|magic|failed|not (?:a |an |in )?(?:gzip|bzip2|tar|zip)|unreachable|timed out"
 )
-ARCHIVE_TESTS = {  # how an archive is looked into without unpacking it, by ending; the first that fits
+ARCHIVE_TESTS = {  # how to test an archive without unpacking it, by ending; the first ending that fits counts
     ".tar.gz": "tar -tzf",
     ".tgz": "tar -tzf",
     ".tar": "tar -tf",
@@ -57,12 +55,15 @@ PATH = re.compile(r"'([^'\n]+)'|(?<![\w./-])((?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z0
 
 
 class ReferenceOperator:
-    """Plays discovery, the reference solution and the right terminal. Deterministic in scenario and seed."""
+    """Discovery, the reference solution and the correct terminal, one command at a time.
+
+    The same scenario and seed give the same commands.
+    """
 
     def __init__(self) -> None:
         self.seed = 0
         self.screen = ""  # everything shown so far
-        self.last = ""  # what the last command printed
+        self.last = ""  # the output of the last command
         self.style = "one"
         self.failure: tuple[str, str] | None = None
 
@@ -71,7 +72,7 @@ class ReferenceOperator:
         self.scenario, self.seed = scenario, seed
         self.failure = None
         self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
-        self.plan = self._play()
+        self.plan = self._commands()
 
     def command(self, messages: Sequence[Message]) -> Move:
         """The next command, given what the screen has shown so far."""
@@ -80,14 +81,14 @@ class ReferenceOperator:
         return Move(next(self.plan))
 
     def info(self) -> OperatorInfo:
-        """The kind and the seed say it all."""
+        """The kind and the seed."""
         return OperatorInfo(kind="reference", seed=self.seed)
 
     def tokens(self) -> Tokens | None:
-        """None: it writes text."""
+        """None: this operator has no tokens."""
         return None
 
-    def _play(self) -> Iterator[str]:
+    def _commands(self) -> Iterator[str]:
         yield from self._find_announcement()
         if not self._announced():
             yield "panic nothing here says what is wanted"
@@ -96,7 +97,7 @@ class ReferenceOperator:
         parts = dict(enumerate(parts_of(self.scenario)))
         for call in one_at_a_time(self.scenario):
             yield from self._ask(call, parts)
-        for call in self.scenario.provider.directive_commands if parts else []:  # a program that answers otherwise
+        for call in self.scenario.provider.directive_commands if parts else []:  # a provider of another form
             yield from self._ask(call, parts)
         if parts:
             yield f"panic {len(parts)} of the directives cannot be read"
@@ -109,7 +110,7 @@ class ReferenceOperator:
             yield self._some({"exit": 0.85, "exit 0": 0.15})
 
     def _ask(self, call: str, parts: dict[int, list[str]]) -> Iterator[str]:
-        """Ask for directives, and carry out what has come of them; what is done leaves `parts`."""
+        """Call the provider and carry out each directive that the screen now shows; those are removed from `parts`."""
         yield call
         for number in [number for number in parts if self.scenario.directives[number] in self.screen]:
             yield from self._carry_out(self.scenario.directives[number], parts.pop(number))
@@ -143,7 +144,7 @@ class ReferenceOperator:
                 return
 
     def _follow_place(self) -> Iterator[str]:
-        """Read the notice or the mail once the screen has shown where it lies."""
+        """Read the notice or the mail once the screen has shown its path."""
         place = self.scenario.announcement.place
         if place is None or not place.startswith("/"):
             return
@@ -152,7 +153,8 @@ class ReferenceOperator:
             yield self._some({'cat "$MAIL"': 0.6, f"cat {shlex.quote(place)}": 0.4})
         elif self._listed(relative.parts[0]):
             hidden = len(relative.parts) > 1 and not self._listed(str(relative))
-            if hidden or (not relative.suffix and self.rng.random() < 0.8):  # `ls` does not say: a file or a directory?
+            # Without a suffix, `ls` shows a file and a directory alike.
+            if hidden or (not relative.suffix and self.rng.random() < 0.8):
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
             yield f"cat {_word(str(relative))}"
         elif f"MAIL={place}" in self.screen:
@@ -168,14 +170,17 @@ class ReferenceOperator:
             yield f'echo "${place}"'
 
     def _learn(self) -> Iterator[str]:
-        """The help commands in order; the bare call is left out at times where `--help` follows anyway."""
+        """The help commands in order; at times without the bare call, where `--help` follows it."""
         commands = list(self.scenario.provider.help_commands)
         if len(commands) > 1 and commands[1] == f"{commands[0]} --help" and self.rng.random() < 0.2:
             commands = commands[1:]
         yield from commands
 
     def _carry_out(self, directive: str, commands: Sequence[str]) -> Iterator[str]:
-        """The work for one directive: mostly one command a turn, at times several; one attempt where there is none."""
+        """The work for one directive: mostly one command a turn, at times several.
+
+        A directive without commands cannot be done and gets one harmless attempt.
+        """
         named = self._named_fixtures(directive)
         if named and self.rng.random() < 0.06:
             yield f"cat {_word(self.rng.choice(named))}"
@@ -193,7 +198,7 @@ class ReferenceOperator:
         return harmless_attempts(self.scenario.task, directive, fixtures, self.scenario.blocked_outputs)
 
     def _joined(self, commands: Sequence[str]) -> list[str]:
-        """What is typed at once: each command, or two or four of them in the style of this session."""
+        """The commands as turns: one each, or two or four joined, depending on the style of this session."""
         if not all(map(is_plain, commands)):
             return list(commands)
         many, joint = (4, "\n") if self.style == "lines" else (2, "; ")
@@ -206,7 +211,7 @@ class ReferenceOperator:
         return [path for path in (f.path.removeprefix(HOME + "/") for f in small) if path in named]
 
     def _note_failure(self, command: str) -> None:
-        """Remember the command that the screen has just called impossible, and why."""
+        """Remember the command that has just failed, and the line of its error message."""
         lines = [line for line in self.last.splitlines() if TROUBLE.search(line)]
         if lines:
             self.failure = (command, lines[0])
@@ -219,17 +224,18 @@ class ReferenceOperator:
         yield f"cat {_word(written[1])}" if written and not written[1].startswith("/dev/") else "ls"
 
     def _give_up(self) -> Iterator[str]:
-        """Say what is missing, in words of the screen."""
+        """Panic with a reason in words that the screen has shown."""
         reason = obstacle(self.scenario, *self.failure) if self.failure else ""
         said = terminal_of(f"panic {reason}")
         yield f"panic {reason}" if said and said.reason else "panic one directive cannot be carried out"
 
 
 def parts_of(scenario: Scenario) -> list[list[str]]:
-    """The commands of the reference solution that belong to each directive, in order; none to one that is blocked.
+    """The commands of the reference solution that belong to each directive, in order; none for a blocked directive.
 
-    A scenario does not say; a command belongs where the words are that it shares with one directive alone. Words of
-    the world's paths count three times: `sort` and `for` are words, too.
+    A scenario does not record this. Of all ways to cut the solution into consecutive parts, one per directive, the one
+    wins whose commands share most words with their own directive alone. A word of a fixture's path counts three times,
+    since words like `sort` and `for` are in commands and directives alike.
     """
     paths = set(NAME.findall(" ".join(fixture.path for fixture in scenario.fixtures)))
     commands = scenario.reference_solution
@@ -256,9 +262,10 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
 
 
 def one_at_a_time(scenario: Scenario) -> list[str]:
-    """The calls that bring out the directives one after another, and one more, which finds that there are no more.
+    """The calls that print the directives one after another, and one more call that prints none.
 
-    Numbers are counted up; of what is printed all at once, or asked for with all names at once, the next line is taken.
+    A provider that takes numbers is asked for the next number. Where it prints all directives at once, or is asked for
+    all topics at once, `sed` picks the next line.
     """
     calls, count = scenario.provider.directive_commands, len(scenario.directives)
     if scenario.provider_kind == "bulletin":
@@ -272,17 +279,17 @@ def one_at_a_time(scenario: Scenario) -> list[str]:
 
 
 def is_plain(command: str) -> bool:
-    """True when more may be written behind `command` on its line."""
+    """True when another command may follow `command` on its line."""
     return not ("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\")
 
 
 def noted(command: str) -> str:
-    """`command`, so that the shell notes its failure; as it is where nothing may be written behind it."""
+    """`command` with NOTE appended, so that the shell notes a failure; unchanged where nothing may follow it."""
     return command + NOTE if is_plain(command) else command
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:
-    """What to say of a directive whose `command` failed with the message `line`: short, and with its name in it."""
+    """A short reason for a panic after `command` failed with the message `line`; it names the missing thing."""
     words = shlex.split(command, posix=True)
     archive = next((word for word in words if word.endswith(tuple(ARCHIVE_TESTS))), None)
     address = re.search(r"https?://([\w.-]+)", command)
@@ -302,9 +309,9 @@ def obstacle(scenario: Scenario, command: str, line: str) -> str:
 
 
 def harmless_attempts(task: str, text: str, fixtures: Iterable[str], made: Iterable[str]) -> list[str]:
-    """Commands that try a blocked directive, made of its words; they read or are refused and leave nothing behind.
+    """Commands, made of the words of a blocked directive `text`, that try it and change nothing.
 
-    The paths of `fixtures` are there, those of `made` would be there afterwards.
+    The paths of `fixtures` exist; those of `made` are the outputs that a success would leave.
     """
     named = [match[1] or match[2] for match in PATH.finditer(text)]
     if task == "missing_source":
@@ -326,5 +333,5 @@ def harmless_attempts(task: str, text: str, fixtures: Iterable[str], made: Itera
 
 
 def _word(path: str) -> str:
-    """`path` as a word of a command, safe before a leading dash."""
+    """`path` quoted for a command, with `./` before a leading dash."""
     return shlex.quote(f"./{path}" if path.startswith("-") else path)

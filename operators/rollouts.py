@@ -9,11 +9,12 @@ from pathlib import Path
 
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Operator
+from pipeline.files import read_record, write_record
 from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
 from sandbox.containers import remove_all
-from sandbox.session import Pool
-from schema import VOIDED, Trajectory, read_record, write_record
+from sandbox.pool import Pool
+from schema import VOIDED, Trajectory
 
 FAILURES_IN_A_ROW = 3
 

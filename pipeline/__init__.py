@@ -1,1 +1,1 @@
-"""Hold what every stage shares: manifests and resume, workers, verdicts, rates, held-out data."""
+"""Hold what every stage shares: files of records, manifests and resume, workers, verdicts, rates, held-out data."""

@@ -21,7 +21,8 @@ from typing import Any, NoReturn, get_type_hints
 
 from tqdm import tqdm
 
-from schema import BadInputError, Manifest, read_manifest, sha256, write_manifest
+from pipeline.files import read_manifest, write_manifest
+from schema import BadInputError, Manifest, sha256
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)

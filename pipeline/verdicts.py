@@ -14,79 +14,33 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipeline.stage import command_line, print_summary, run_script
 from schema import VOIDED, Outcome, Trajectory
 from taxonomy import Terminal
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _read_words(name: str) -> frozenset[str]:
+    """The words of words/<name>.txt, which are separated by whitespace."""
+    return frozenset((Path(__file__).parent / "words" / f"{name}.txt").read_text().split())
 
 
-# Programs and builtins. A first word that is missing here is still a command unless its line reads like a sentence.
-PROGRAMS = _words(
-    """
-    . : [ alias awk base64 basename bg break bunzip2 busybox bzip2 cal case cat cd chgrp chmod chown cksum clear cmp
-    comm command continue cp cpio cut dash date dc dd df diff dirname dmesg du echo ed egrep env eval exec exit expand
-    export expr false fg fgrep file find fold free getopts grep groups gunzip gzip hash head hexdump history
-    hostname id ifconfig install ip jobs join kill killall less link ln local logname ls lsof man md5sum mkdir
-    mkfifo mktemp more mount mv nc nl nohup nproc nslookup od panic paste patch perl pgrep ping pkill printenv
-    printf ps pwd python python3 read readlink readonly realpath rev rm rmdir sed seq set sh sha1sum sha256sum shift
-    shuf sleep sort split stat strings stty su sudo sum sync tac tail tar tee test time timeout times top touch tr
-    trap tree true truncate tty type ulimit umask unalias uname unexpand uniq unlink unset unxz unzip uptime vi vim
-    wait watch wc wget curl which who whoami whatis xargs xxd xz yes zcat zip git ssh scp apk apt make gcc bash nano
-    """
-)
-SPEAKERS = frozenset({"echo", "printf", "panic", "git"})  # sentences are what these take
-# programs whose names open sentences too ("find the file", "sort all lines")
-ENGLISH_VERBS = _words(
-    """
-    find make sort cut join touch read set more who time which head tail install split kill test file watch link
-    """
-)
-# words that open sentences and are no programs
-OTHER_VERBS = _words(
-    """
-    look open list check create view show see run use try move copy delete remove rename go display inspect explore
-    examine write save search listing checking running reading looking creating exploring executing moving opening
-    using copying removing trying searching getting
-    """
-)
-FUNCTION_WORDS = _words(
-    """
-    a an the this that these those there here i me my we us our you your he she it its they them their is are was
-    were be been being am will would should shall can could may might must have has had do does did to of in on at
-    for with from by as into about and or but not no so because which what when where how why if then than now first
-    next let please just only also already need want
-    """
-)
-# followed by anything, these open a sentence
-OPENERS = _words(
-    """
-    i i'm i'll i've i'd let let's we we'll now first next finally sure okay ok here this that there the a an to my
-    your you it please after before since because as once with alright great perfect hello hi hmm well so also
-    should would could can will it's that's there's
-    """
-)
-# a whole turn of one of these says something and runs nothing
-INTERJECTIONS = _words(
-    """
-    sure okay ok understood done thanks hello hi certainly great finished complete completed sorry alright perfect
-    success hmm no goodbye bye
-    """
-)
-DETERMINERS = _words(
-    """
-    the all this that these those me us my your it out sure each every
-    """
-)
-# "if you …", "while the …": the keyword is English here
-AFTER_KEYWORD = _words(
-    """
-    you the this i we it there that so not needed necessary everything something they all any
-    """
-)
+# Programs and builtins. A line that begins with another word is still a command, unless it reads like a sentence.
+PROGRAMS = _read_words("programs")
+SPEAKERS = frozenset({"echo", "printf", "panic", "git"})  # their arguments may be sentences
+# Programs whose names also begin English sentences ("find the file", "sort all lines").
+ENGLISH_VERBS = _read_words("english_verbs")
+# Words that begin sentences and are no programs.
+OTHER_VERBS = _read_words("other_verbs")
+FUNCTION_WORDS = _read_words("function_words")
+# A statement that begins with one of these and goes on is a sentence.
+OPENERS = _read_words("openers")
+# A turn that is only one of these words is prose.
+INTERJECTIONS = _read_words("interjections")
+DETERMINERS = _read_words("determiners")
+# After `if`, `while` or `until`, one of these makes it a sentence ("if you …", "while the …").
+AFTER_KEYWORD = _read_words("after_keyword")
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 FENCED = re.compile(r"^\s*(?:```|~~~)[^\n]*\n(.*?)(?:^\s*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE)

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# What each setting of the trainer is worth: one variable at a time, against one of the proof's adapters on a third.
+# Change one setting of the trainer at a time and evaluate each adapter, on a third of the proof's training scenarios.
 #
-#     runs/ablations.sh [NAME...]        # all unless named; hours on 2 cores, every stage resumes
+#     runs/ablations.sh [NAME...]        # default all; hours on 2 cores; every stage resumes
 #
-# Reads   base/, runs/out/proof (runs/proof.sh 1): the sessions; of draw-1 the third of its scenarios, its held-out set,
-#         and the adapter at 1e-3 of that third, which is what each variable is changed from (`one`)
-# Writes  runs/out/ablations/<name>/ with adapter and eval, and rates.md with a row of each
-# Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
+# Reads   base/; runs/out/proof as `runs/proof.sh 1` made it: the sessions, a third of the scenarios of split seed 1,
+#         its held-out set, and the adapter at 1e-3 on that third. That adapter is the row `one`; every other row
+#         changes one setting of it.
+# Writes  runs/out/ablations/<name>/ with adapter and eval; runs/out/ablations/rates.md with one row each
+# Needs   .venv/bin first on PATH; a Docker engine with the sandbox image
 #
-# `own-*` train on sessions that the adapter on a third played itself at temperature 0.7 (the reference operator's are
-# all kept): on the kept ones, on all, or on as many of all as are kept. Rank goes with alpha, so that the scale stays.
-# `defaults-RATE` is `sft.py` with its own epochs and accumulation; the rate that it takes for base/ is 3.2e-3.
-# `chat` is on a base with the template of ChatML, since that of base/ writes the markers: there both give the same ids.
+# rank-N          alpha changes with the rank, so that the scale stays the same
+# own-*           trains on sessions that the adapter `one` played at temperature 0.7: the kept ones, all, or as many of
+#                 all as are kept. (The reference operator's sessions are all kept.)
+# defaults-RATE   epochs and accumulation of `sft.py`; its default rate for base/ is 3.2e-3
+# chat            the base with ChatML's template; that of base/ writes the markers, so that both renders are equal
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
@@ -64,6 +66,7 @@ for name in "$@"; do
     scenarios=$here/split/holdout
   fi
   # A flag that is given twice counts as it was given last.
+  # shellcheck disable=SC2086 # the changed flags are several words
   step python sft.py --data "$data" --scenarios "$scenarios" --base "$base" \
     --holdout "$PROOF/archetypes/holdout" --out "$adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 \
     --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 ${changed[$name]}

@@ -1,28 +1,35 @@
 #!/usr/bin/env bash
-# The main job on embedded defaults, stage by stage: no GPU, no key, no model hub. Every command can be copied alone
-# (with .venv/bin first on PATH); every stage resumes, so a second run takes seconds.
+# Run the whole pipeline on built-in defaults: no GPU, no key, no model hub. `make demo` calls this.
+#
+#     PATH="$PWD/.venv/bin:$PATH" runs/demo.sh        # 9 minutes on 2 cores; a second run takes seconds
+#
+# Reads   base/
+# Writes  demo/: scenarios, split, trajectories, adapter, eval
+# Needs   .venv/bin first on PATH (make env), a Docker engine with the sandbox image (make image)
+#
+# Each command can also be copied and run alone. Every stage resumes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-# Stage A: worlds from the offline author, each admitted by the gate in a real container.
+# Stage A: the offline author writes scenarios; the gate tries each in a real container.
 step python generate.py --author template --n 150 --seed 1 --workers 8 --out demo/scenarios
 
-# Six archetypes are drawn by seed and held out before anything is trained.
+# Hold out six archetypes, drawn by seed, before anything is trained.
 step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 1 --out demo/split
 
-# Stages B to D: the reference operator acts, code verifies, sessions are recorded.
+# Stages B to D: the reference operator acts, the checker decides, the sessions are recorded.
 step python rollout.py --operator reference --scenarios demo/split/train --samples 2 --workers 4 --out demo/trajectories
 
-# What will be trained on: the mask and its ratio, no weights needed.
+# Check mask and data. This needs the tokenizer only.
 step python sft.py --data demo/trajectories --base base --holdout demo/split/holdout --out demo/adapter --inspect
 
 # Train a LoRA adapter beside the frozen base.
 step python sft.py --data demo/trajectories --base base --holdout demo/split/holdout --out demo/adapter \
   --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 4 --batch 1 --accum 1
 
-# Base and adapter, on the same held-out scenarios, with no scaffold.
+# Play the same held-out scenarios with base and adapter, without a scaffold.
 step python eval.py --base base --adapter demo/adapter --scenarios demo/split/holdout --compare-base \
   --n 16 --seed 1 --max-steps 20 --max-new-tokens 80 --out demo/eval

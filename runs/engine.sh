@@ -1,17 +1,17 @@
 #!/bin/sh
-# Make sure a Docker engine answers: the one that is there, or, as root on a Debian-like system, a `dockerd` of our own.
+# Make sure that Docker answers. If it does not, and this runs as root on a Debian-like system, start `dockerd`.
 #
-#     sh runs/engine.sh [FLAG...]        # FLAG: for dockerd, instead of those that are tried in turn
+#     sh runs/engine.sh [FLAG...]        # FLAG: passed to dockerd, instead of the flags that are tried in turn
 #
 # Reads   nothing
-# Writes  $LOG (dockerd's output), where it starts one; installs the package docker.io, where dockerd is missing
-# Needs   nothing; without root and without an engine it says what to do and exits 2
+# Writes  $LOG (dockerd's output) if it starts dockerd; installs the package docker.io if dockerd is missing
+# Needs   nothing; without root and without Docker it prints what to do and exits 2
 #
-# DOCKER_HOST    the engine to look for; one that is named there and does not answer is never started here
-# SOCKET DATA_ROOT EXEC_ROOT PID_FILE LOG    where an engine of our own lives (defaults: dockerd's)
+# DOCKER_HOST    where to look for Docker; if it is set and nothing answers there, no dockerd is started
+# SOCKET DATA_ROOT EXEC_ROOT PID_FILE LOG    where a dockerd that is started here has its files (defaults: dockerd's)
 #
-# A dockerd that is started here goes on when this script ends. First with its usual network, then, where bridge or
-# iptables are not to be had, with neither: sandboxes have no network anyhow.
+# A dockerd that is started here goes on running when this script ends. It is tried with its usual network first, then
+# without bridge and iptables, which some machines do not allow: sandboxes have no network anyway.
 set -eu
 
 SOCKET=${SOCKET:-/var/run/docker.sock}
@@ -20,14 +20,14 @@ DATA_ROOT=${DATA_ROOT:-/var/lib/docker}
 EXEC_ROOT=${EXEC_ROOT:-/var/run/docker}
 LOG=${LOG:-/var/log/sekft-dockerd.log}
 
-say() { echo "== engine: $*" >&2; }
+say() { echo "== docker: $*" >&2; }
 
 fail() {
     echo "engine.sh: $1" >&2
     exit 2
 }
 
-# answers: whether the engine on the socket answers, within ten seconds. No client is needed for that.
+# answers: succeeds if Docker answers within ten seconds. Works without the docker command, through curl.
 answers() {
     if [ -n "${DOCKER_HOST:-}" ]; then
         command -v docker >/dev/null 2>&1 && timeout 10 docker version >/dev/null 2>&1
@@ -40,11 +40,11 @@ answers() {
 }
 
 if answers; then
-    say "one answers at ${DOCKER_HOST:-unix://$SOCKET}"
+    say "Docker answers at ${DOCKER_HOST:-unix://$SOCKET}"
     exit 0
 fi
 if [ -n "${DOCKER_HOST:-}" ]; then
-    fail "no engine answers at DOCKER_HOST=$DOCKER_HOST; start that one, or unset DOCKER_HOST"
+    fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST; start that one, or unset DOCKER_HOST"
 fi
 if [ "$(id -u)" != 0 ]; then
     if [ -S "$SOCKET" ] && ! [ -w "$SOCKET" ]; then
@@ -70,7 +70,8 @@ if ! command -v dockerd >/dev/null 2>&1; then
     fi
 fi
 
-# clear_stale: a pid file whose process is dead or no engine would keep dockerd from starting; so would nobody's socket.
+# clear_stale: remove a pid file whose process is dead or not dockerd, and a socket that nothing listens on; dockerd
+# would not start beside them.
 clear_stale() {
     if [ -e "$PID_FILE" ]; then
         pid=$(cat "$PID_FILE" 2>/dev/null || true)
@@ -88,12 +89,12 @@ clear_stale() {
         rm -f "$PID_FILE"
     fi
     if [ -e "$SOCKET" ]; then
-        say "removing the socket $SOCKET, nobody listens there"
+        say "removing the socket $SOCKET, nothing listens there"
         rm -f "$SOCKET"
     fi
 }
 
-# wait_for_answer SECONDS PID: until the engine answers; fails at the limit, or when the process is gone.
+# wait_for_answer SECONDS PID: wait until Docker answers; fails after SECONDS, or when the process has ended.
 wait_for_answer() {
     tries=$(($1 * 4))
     while [ "$tries" -gt 0 ]; do
@@ -105,7 +106,7 @@ wait_for_answer() {
     return 1
 }
 
-# start FLAG...: a detached dockerd; 0 once it answers.
+# start FLAG...: start a detached dockerd; succeeds once it answers.
 start() {
     clear_stale
     say "starting dockerd $* (log: $LOG)"

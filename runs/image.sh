@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Build the sandbox image sekft-dash: on $BASE where an image registry answers, else on a base of the same layout that
-# is assembled from Debian packages. Does nothing while the image is there and its recipe is unchanged.
+# Build the sandbox image sekft-dash, on $BASE where an image registry answers, else on a base of the same layout that
+# runs/base_image.sh assembles from Debian packages. Does nothing if the image exists and its recipe (the Dockerfile and
+# runs/base_image.sh, comments included) has not changed: a new image would keep unfinished runs from being resumed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 base=${BASE:-alpine:3.20}

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
-# What the adapter adds, measured on archetypes that it never saw: four draws of held-out archetypes, on the tiny base.
+# Measure what an adapter adds to the tiny base in archetypes that it was not trained on, for four split seeds.
 #
-#     runs/proof.sh [DRAW...]        # 1 2 3 4 unless named; hours on 2 cores, every stage resumes
+#     runs/proof.sh [SPLIT_SEED...]        # default 1 2 3 4; hours on 2 cores; every stage resumes
 #
-# Reads   base/, dev/proof/scenarios.tar.xz: 3,200 scenarios that generate.py has written and gated with the flags below,
-#         so that nobody waits an hour for them; with N they are written and gated here
-# Writes  runs/out/proof/: scenarios, trajectories; for each draw two splits, adapter, two evals with their overlap;
-#         dev/proof/rates.md, dev/proof/curve.svg. These two come from the run directories alone, with one command:
+# Reads   base/; dev/proof/scenarios.tar.xz, 3,200 scenarios that generate.py wrote and gated with the flags below (an
+#         hour saved). With N they are generated here.
+# Writes  runs/out/proof/: scenarios, trajectories; per split seed (directory draw-SEED) two splits, adapter, two evals
+#         with their contamination counts; dev/proof/rates.md and curve.svg. This command makes the last two again:
 #             python report.py --runs runs/out/proof/draw-*/eval-* --table dev/proof/rates.md \
 #                 --picture dev/proof/curve.svg --axes task provider announcement doc_depth difficulty
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
-# Draw N holds six archetypes out by seed N, at least one of them blocked, before anything is trained; of what is left
-# a tenth of the scenarios of each archetype is held out too. The rest trains three adapters; their mean is played in
-# both held-out sets, beside the bare base and the base with its output tidied. contamination.py says what of the held-out
-# texts stands in all that the base and the adapter have read; a scenario of a held-out archetype of which anything does
-# (a directive, the announcement, what its provider says, a command in a session) is not played. Of the first draw, a
-# tenth and a third of the scenarios train three adapters each, for the curve.
+# 1. Split seed N holds out six archetypes, at least one of them blocked. Of each other archetype a tenth of the
+#    scenarios is held out too. Nothing is trained before that.
+# 2. The rest trains three adapters at three learning rates. Their mean is evaluated.
+# 3. contamination.py counts which held-out texts occur in the training data of the adapter and of the base. A scenario
+#    of a held-out archetype is left out if its directives, announcement or provider texts do, or if one of its commands
+#    occurs in a session.
+# 4. eval.py plays both held-out sets with the adapter, the bare base, and the base with its output cleaned up.
+# For split seed 1, a tenth and a third of the scenarios train three adapters each: the points of the learning curve.
 #
-# OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a try (N from 96, to split):
+# OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a trial run (N at least 96):
 #     OUT=/tmp/proof FIGURES=/tmp/proof N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,30 +30,30 @@ FIGURES=${FIGURES:-dev/proof}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-# Train three adapters on the sessions of the scenarios of $2, at three rates; $1 is their mean.
+# train ADAPTER SCENARIOS: train at three learning rates on the sessions of SCENARIOS; ADAPTER is the mean of the three.
 train() {
   for rate in 1e-3 8e-4 6e-4; do
     step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
       --out "$1-$rate" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr "$rate" --epochs "${EPOCHS:-2}" \
-      --batch 1 --accum 1 --seed "$draw"
+      --batch 1 --accum 1 --seed "$split_seed"
   done
   step python average.py --base base --adapters "$1-1e-3" "$1-8e-4" "$1-6e-4" --out "$1"
 }
 
-# Write to $2 what of the held-out set $1 stands in what base and adapter have read, with what else is said.
-read_before() {
+# count_contamination SPLIT OUT [FLAG...]: count which texts of the held-out set of SPLIT occur in training data.
+count_contamination() {
   local side=$1 out=$2
   shift 2
   step python contamination.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
     --scenarios "$here/scenarios/train" --base base --out "$out" "$@"
 }
 
-# Play the adapter $1 in the scenarios of $2, with what else is said.
+# evaluate ADAPTER SCENARIOS RUN [FLAG...]: play the adapter in these scenarios; RUN is the eval's directory.
 evaluate() {
   local adapter=$1 scenarios=$2 run=$3
   shift 3
-  step python eval.py --base base --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" --seed "$draw" \
-    --max-steps 24 --max-new-tokens 80 --out "$run" "$@"
+  step python eval.py --base base --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" \
+    --seed "$split_seed" --max-steps 24 --max-new-tokens 80 --out "$run" "$@"
   runs+=("$run")
 }
 
@@ -65,24 +67,24 @@ step python rollout.py --operator reference --scenarios "$OUT/scenarios" --sampl
 
 [ $# -gt 0 ] || set -- 1 2 3 4
 runs=()
-for draw in "$@"; do
-  here=$OUT/draw-$draw
-  step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$draw" --out "$here/archetypes"
-  step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.1 --seed "$draw" \
+for split_seed in "$@"; do
+  here=$OUT/draw-$split_seed
+  step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$split_seed" --out "$here/archetypes"
+  step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction 0.1 --seed "$split_seed" \
     --out "$here/scenarios"
   train "$here/adapter" "$here/scenarios/train"
   [ "$here/unread/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
-    read_before archetypes "$here/unread/overlap.json" --unread "$here/unread/holdout"
+    count_contamination archetypes "$here/unread/overlap.json" --unread "$here/unread/holdout"
   evaluate "$here/adapter" "$here/unread/holdout" "$here/eval-archetypes" --compare-base --clean-up
   cp "$here/unread/overlap.json" "$here/eval-archetypes"
   evaluate "$here/adapter" "$here/scenarios/holdout" "$here/eval-scenarios" --compare-base --clean-up
   [ "$here/eval-scenarios/overlap.json" -nt "$here/adapter/adapter_model.safetensors" ] ||
-    read_before scenarios "$here/eval-scenarios/overlap.json"
-  [ "$draw" = 1 ] || continue
-  for percent in 10 33; do  # this many of the scenarios, drawn from each archetype alike
+    count_contamination scenarios "$here/eval-scenarios/overlap.json"
+  [ "$split_seed" = 1 ] || continue
+  for percent in 10 33; do # percent of the scenarios of each archetype
     part=$here/part-$percent
-    step python split.py --scenarios "$here/scenarios/train" --by scenario --fraction "0.$percent" --seed "$draw" \
-      --out "$part"
+    step python split.py --scenarios "$here/scenarios/train" --by scenario --fraction "0.$percent" \
+      --seed "$split_seed" --out "$part"
     train "$here/adapter-$percent" "$part/holdout"
     evaluate "$here/adapter-$percent" "$here/unread/holdout" "$here/eval-$percent"
   done

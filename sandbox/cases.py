@@ -1,14 +1,12 @@
-"""State what the sandbox must do, case by case: one table for pytest and for `dashdocker.py self-check`.
+"""Check that the sandbox does what it promises: all conformance cases, for pytest and for `dashdocker.py self-check`.
 
-    from sandbox.cases import CASES, RULES, check
+    from sandbox.cases import run_cases
 
-Reads   nothing
-Writes  nothing
-Needs   a Docker engine and the image sekft-dash (make image)
+    run_cases("A01,F05", SandboxOptions(runtime="runsc"))
 
-A function is a case: its name the case's, its docstring the claim. Cases A to D are in command_cases.py; E (files),
-F (life cycle and isolation) and G (verification) are here. Gaps in the numbering are no cases, and F12 (the same on
-every engine and runtime) is the self-check itself. RULES has the README's sentence where a case is a matter of rule.
+Each function is a case: its name is the case's name, its docstring the claim. Cases A to D are in command_cases.py; E
+(files), F (life cycle and isolation) and G (verification) are here. Missing numbers are no cases. F12 (the
+same on every Docker engine and runtime) is the self-check itself. docs/sandbox.md lists all claims.
 """
 
 import hashlib
@@ -24,48 +22,32 @@ from pipeline import stage
 from sandbox import command_cases
 from sandbox.conformance import (
     CASES,
-    Bench,
+    Testbed,
     case,
+    documented,
     gives,
     holds,
     host_memory,
     in_session,
-    left,
     raises,
     same,
+    sandboxes_of,
     self_check,
     within,
 )
-from sandbox.containers import RUN, SandboxError, api, engine_call, reap
+from sandbox.containers import RUN, SandboxError, SandboxOptions, api, docker_call, reap
 from sandbox.session import Session
 from sandbox.tree import TREE_BYTES, TreeEntry
 from schema import HOME, Fixture
 
-__all__ = ["CASES", "RULES", "check"]
+__all__ = ["CASES", "run_cases"]
 
 MIB = command_cases.MIB
-RULES = {
-    "B05": "What does not: functions, traps, descriptors, the options `e n v x m`.",
-    "B06": "A heredoc that is never closed takes the rest of the text, as in any shell; the step says `open_heredoc`, "
-    "but not for one that backquotes, `eval` or an alias hold: it ends with their own text.",
-    "B08": "where the directory is gone, the next command starts in the home directory, after the shell's word on it.",
-    "B13": "The path stays the logical one while `$PWD` names the same directory, else it is the physical one;",
-    "B14": "the working directory, exported and plain variables, unset, umask, aliases and the options `a C f u`",
-    "B16": "`ps` shows programs by their names",
-    "C07": "Background jobs live on to the next command;",
-    "D03": "`stdout_bytes` and `stderr_bytes` of a run say how much was printed where its middle was left out.",
-    "D06": "nothing where nothing was printed",
-    "E05": "a file that is overwritten keeps its mode, a new one gets 644.",
-    "E06": "`read_file` reads whatever the mode, as root would;",
-    "E09": "A home holds at most 16,384 files, directories and links, so a tree of 100,000 cannot come into being.",
-    "F01": "A session begins with its `with` block: there is none to use before. It may be ended twice;",
-    "G05": "Its exit code alone decides, not what it prints, nothing or `NaN` included:",
-}
 
 
-def check(only: str | None) -> int:
-    """Run the cases named in `only`, separated by commas, or all; report the counts; 1 where one does not hold."""
-    summary = self_check(Bench(), only.split(",") if only else [], RULES)
+def run_cases(only: str | None, options: SandboxOptions) -> int:
+    """Run the cases named in `only`, separated by commas, or all, and print the counts; 1 where one does not hold."""
+    summary = self_check(Testbed(options), only.split(",") if only else [])
     stage.print_summary({"action": "self-check", **summary})
     return stage.WORLD_FAILED if summary["failed"] else stage.DONE
 
@@ -74,10 +56,10 @@ def check(only: str | None) -> int:
 
 
 @case
-def E01(bench: Bench) -> None:
-    """Text, bytes and 50 MiB make the round trip."""
+def E01(testbed: Testbed) -> None:
+    """Text, bytes and 50 MiB can be written and read back unchanged."""
     big = bytes(range(256)) * (50 * MIB // 256)
-    with bench.session() as shell:
+    with testbed.session() as shell:
         for content in ("café\n".encode(), bytes(range(256)), b"\r\n\0", big):
             shell.write_file("file", content)
             same(shell.read_file("file") == content, True)
@@ -86,7 +68,7 @@ def E01(bench: Bench) -> None:
 
 @in_session
 def E02(shell: Session) -> None:
-    """Parents are made, of relative paths and absolute ones."""
+    """`write_file` creates parent directories, for relative and absolute paths."""
     shell.write_file("a/b/c", b"1")
     shell.write_file(f"{HOME}/d/e/f", b"2")
     shell.write_file("/tmp/g/h", b"3")
@@ -96,7 +78,7 @@ def E02(shell: Session) -> None:
 
 @in_session
 def E03(shell: Session) -> None:
-    """Names with blanks, newlines, quotes and leading dashes are names."""
+    """File names may hold blanks, newlines, quotes and leading dashes."""
     for name in (" a b ", "two\nlines", "-n", "--help", "it's", "$HOME", "dir\n/-x"):
         shell.write_file(name, name.encode())
         same(shell.read_file(name), name.encode())
@@ -111,18 +93,20 @@ def E04(shell: Session) -> None:
     gives(shell, "stat -c %s empty", "0\n")
 
 
+@documented
 @in_session
 def E05(shell: Session) -> None:
-    """A file that is overwritten keeps its mode and gets shorter; a new one gets 644 whatever the shell's umask."""
+    """An overwritten file keeps its mode and may get shorter; a new one gets 644 whatever the shell's umask is."""
     shell.step("umask 077; echo longer >file; chmod 751 file")
     shell.write_file("file", b"1")
     shell.write_file("new", b"2")
     gives(shell, "stat -c '%a %s' file new", "751 1\n644 1\n")
 
 
+@documented
 @in_session
 def E06(shell: Session) -> None:
-    """What cannot be read or written is the error that Python has for it, with the path; a mode hides nothing."""
+    """A file that cannot be read or written raises Python's own error with the path; no mode hides a file."""
     shell.step("mkdir dir; echo secret >closed; chmod 000 closed; echo x >file")
     for path in ("missing", "missing/file", "/nope"):
         with raises(FileNotFoundError, path):
@@ -141,7 +125,7 @@ def E06(shell: Session) -> None:
 
 @in_session
 def E07(shell: Session) -> None:
-    """What is over a limit is an error, never cut short."""
+    """Content over a limit raises an error and is never cut short."""
     shell.write_file("ten", b"0123456789")
     same(shell.read_file("ten", limit_bytes=10), b"0123456789")
     with raises(ValueError, "ten"):
@@ -156,9 +140,9 @@ def E07(shell: Session) -> None:
 
 
 @case
-def E08(bench: Bench) -> None:
-    """Fifos, sockets, devices and links are refused without a wait, and no name leads out of the sandbox."""
-    with bench.session() as shell:
+def E08(testbed: Testbed) -> None:
+    """Fifos, sockets, devices and links are refused without waiting, and no name leads out of the sandbox."""
+    with testbed.session() as shell:
         shell.step("mkfifo pipe; ln -s /etc/shadow link; ln -s /etc etc; ln -s pipe topipe; nc -lU sock & sleep 0.3")
         with within(20):
             for path in ("pipe", "link", "topipe", "/dev/zero", "/dev/null", "/proc/1/environ", "/proc/kcore"):
@@ -173,13 +157,14 @@ def E08(bench: Bench) -> None:
         same(shell.snapshot()[-1], TreeEntry(f"{HOME}/topipe", "symlink", 0o777, target="pipe"))
     for path in (f"{HOME}/a/../../../tmp/x", f"{HOME}/..", "/etc/passwd"):
         with raises(ValueError, path):
-            bench.verify([TreeEntry(path, "file", 0o644, b"x")], "true")
+            testbed.verify([TreeEntry(path, "file", 0o644, b"x")], "true")
 
 
+@documented
 @case
-def E09(bench: Bench) -> None:
+def E09(testbed: Testbed) -> None:
     """A tree of loops, hard links, setuid and sparse files reads the same twice; one too large is refused in time."""
-    with bench.session() as shell:
+    with testbed.session() as shell:
         shell.step("mkdir d; ln -s ../d d/up; ln -s me me; echo x >one; ln one two; chmod 6755 one; mkfifo p")
         many = "mkdir many; cd many; i=0; while [ $i -lt 100000 ]; do : >$i; i=$((i + 1)); done"
         step = shell.step(many, timeout_seconds=120)
@@ -192,10 +177,10 @@ def E09(bench: Bench) -> None:
     same((entries["d/up"].target, entries["me"].target, entries["p"].type), ("../d", "me", "other"))
     same(entries["sparse"].content == bytes(60_000_000), True)
     holds(10_000 < len(entries) < 20_000, len(entries))
-    with within(20), raises(SandboxError, "over"), bench.session() as shell:
+    with within(20), raises(SandboxError, "over"), testbed.session() as shell:
         shell.step("for i in 1 2 3 4; do truncate -s 60000000 $i; done")
         shell.snapshot()
-    with within(20), host_memory(2 * TREE_BYTES), bench.session() as shell:
+    with within(20), host_memory(2 * TREE_BYTES), testbed.session() as shell:
         gives(shell, "truncate -s 16000000 1; for i in $(seq 2 60); do ln 1 $i; done; ls | wc -l", "60\n")
         with suppress(SandboxError):  # either is bounded: refused, or read once
             same(len(shell.snapshot()), 60)
@@ -204,10 +189,11 @@ def E09(bench: Bench) -> None:
 # F: life cycle and isolation
 
 
+@documented
 @case
-def F01(bench: Bench) -> None:
-    """A session that was verified, ended or left says so, and leaves nothing; what was judged may be judged again."""
-    with bench.session() as shell:
+def F01(testbed: Testbed) -> None:
+    """A session that was verified or has ended says so and leaves nothing; a verified one can be checked again."""
+    with testbed.session() as shell:
         gives(shell, "echo alive", "alive\n")
         same((shell.verify("true").passed, shell.verify("false").passed), (True, False))
         with raises(SandboxError, "session is over"):
@@ -215,7 +201,7 @@ def F01(bench: Bench) -> None:
         with raises(SandboxError, "session is over"):
             shell.snapshot()
         shell.end()
-    with bench.session() as other:
+    with testbed.session() as other:
         gives(other, "echo alive", "alive\n")
         other.end()
     for gone in (shell, other):
@@ -232,56 +218,56 @@ def F01(bench: Bench) -> None:
             with raises(SandboxError):
                 getattr(gone, str(use))(*arguments)
         stem = gone.container.rpartition("-")[0]
-        same([name for name in left(RUN) if stem in name], [])
+        same([name for name in sandboxes_of(RUN) if stem in name], [])
 
 
 @case
-def F02(bench: Bench) -> None:
+def F02(testbed: Testbed) -> None:
     """A container lives no longer than its lifetime, whatever runs in it."""
-    with bench.session(lifetime_seconds=3) as shell:
+    with testbed.session(lifetime_seconds=3) as shell:
         gives(shell, "trap '' TERM; (while :; do sleep 1; done) & echo alive", "alive\n")
         time.sleep(5)
-        holds(not any(shell.container in name for name in left(RUN)), left(RUN))
+        holds(not any(shell.container in name for name in sandboxes_of(RUN)), sandboxes_of(RUN))
         with raises(SandboxError):
             shell.step("echo dead")
 
 
 @case
-def F03(bench: Bench) -> None:
-    """After kill -9 of the host process its containers end; reap removes one that does not and volumes, no sooner."""
-    with bench.process([3600, 3600]) as (process, label):
+def F03(testbed: Testbed) -> None:
+    """After kill -9 of the host process its containers end; only then reap removes volumes and a stuck container."""
+    with testbed.process([3600, 3600]) as (process, label):
         reap()
-        containers = [name for name in left(label) if name.startswith("/")]
+        containers = [name for name in sandboxes_of(label) if name.startswith("/")]
         same(len(containers), 2)
         stuck, ends = containers
-        with engine_call(f"stop PID 1 of {stuck}"):
+        with docker_call(f"stop PID 1 of {stuck}"):
             api().kill(stuck.lstrip("/"), "SIGSTOP")
         process.kill()
         process.wait()
         deadline = time.monotonic() + 20
-        while ends in left(label) and time.monotonic() < deadline:
+        while ends in sandboxes_of(label) and time.monotonic() < deadline:
             time.sleep(0.2)
-        holds(ends not in left(label), left(label))
+        holds(ends not in sandboxes_of(label), sandboxes_of(label))
         reap()
-        same(left(label), [])
+        same(sandboxes_of(label), [])
 
 
 @case
-def F04(bench: Bench) -> None:
-    """Ctrl-C amid 8 parallel rollouts, half at their check, leaves no container and no volume; none had a network."""
-    with bench.process([3600] * 8, checks=4) as (process, label):
+def F04(testbed: Testbed) -> None:
+    """Ctrl-C during 8 parallel sessions, half of them being checked, leaves no container and no volume."""
+    with testbed.process([3600] * 8, checks=4) as (process, label):
         time.sleep(0.5)
         found = api().containers(all=True, filters={"label": f"sekft.run={label}"})
-        holds(len(found) >= 8, left(label))
+        holds(len(found) >= 8, sandboxes_of(label))
         same({one["HostConfig"]["NetworkMode"] for one in found}, {"none"})
         process.send_signal(signal.SIGINT)
         process.wait(120)
-        same(left(label), [])
+        same(sandboxes_of(label), [])
 
 
 @in_session
 def F05(shell: Session) -> None:
-    """Killing all that it can see costs a step its state, removing the tools is refused, and the session goes on."""
+    """Killing every visible process costs a step its state, removing the tools is refused, and the session goes on."""
     deadly = ("kill -9 -1", "kill -9 $PPID", "kill -9 $$", "pkill -9 dash", "pkill -9 -P 1; kill -9 $$", "exec sleep 0")
     for text in deadly:
         step = shell.step(text, timeout_seconds=5)
@@ -294,20 +280,20 @@ def F05(shell: Session) -> None:
 
 
 @case
-def F06(bench: Bench) -> None:
+def F06(testbed: Testbed) -> None:
     """A command that is killed for memory is flagged `oom`; the next one is not."""
     text = "x=$(head -c 1000000000 /dev/zero | tr '\\0' x); echo no"
-    with bench.session() as shell:
+    with testbed.session() as shell:
         step = shell.step(text, timeout_seconds=60)
         holds(step.oom and step.exit_code != 0, (step.oom, step.exit_code))
         gives(shell, "echo fine", "fine\n")
-    done = bench.run(text, timeout_seconds=60)
+    done = testbed.run(text, timeout_seconds=60)
     holds(done.oom and done.exit_code != 0, done)
 
 
 @in_session
 def F08(shell: Session) -> None:
-    """No network: TCP, UDP and names fail at once, each for want of one, and the only interface leads nowhere."""
+    """There is no network: TCP, UDP and name lookups fail at once, and the only interface leads nowhere."""
     shell.step("true")
     for text, why in (("nc -w 3 1.1.1.1 80", "unreachable"), ("nslookup -timeout=3 example.com 1.1.1.1", "unreachable"),
                       ("nc -w 3 example.com 80", "bad address"), ("ping -c 1 example.com", "bad address")):  # fmt: skip
@@ -323,7 +309,7 @@ def F08(shell: Session) -> None:
 
 @in_session
 def F09(shell: Session) -> None:
-    """No engine socket, no host mount, no root, no capability, no new privileges, seccomp on, PID 1 out of reach."""
+    """No Docker socket, host mount, root, capability or new privileges; seccomp is on; PID 1 is out of reach."""
     status = shell.step("cat /proc/self/status; id -u; ls /var/run/docker.sock /run/docker.sock 2>&1").output
     none = [f"Cap{which}:\t0000000000000000\n" for which in ("Inh", "Prm", "Eff", "Bnd", "Amb")]
     for line in (*none, "NoNewPrivs:\t1\n", "Seccomp:\t2\n", "\n1000\n"):
@@ -331,16 +317,16 @@ def F09(shell: Session) -> None:
     same(status.count("No such file"), 2)
     mounts = shell.step("grep -v -e ' /proc' -e ' /sys' -e ' /dev' /proc/mounts | cut -d' ' -f2,3").output.split("\n")
     own = {"/", HOME, "/tmp", "/run/op", "/run/operator", "/usr/local/bin"}
-    engines = {"/etc/hosts", "/etc/hostname", "/etc/resolv.conf"}
-    same({line.split()[0] for line in mounts if line} - own - engines, set())
+    by_docker = {"/etc/hosts", "/etc/hostname", "/etc/resolv.conf"}
+    same({line.split()[0] for line in mounts if line} - own - by_docker, set())
     same(shell.step("echo x >/proc/sys/kernel/hostname").exit_code, 2)
     holds("sleep" in shell.step("kill -9 1 2>&1; pkill -9 -u root; ps").output, "no PID 1")
 
 
 @in_session
 def F10(shell: Session) -> None:
-    """The root file system refuses a write; what may be written is bounded, and none of it is on the host's disk."""
-    disk = Path(api().info()["DockerRootDir"])  # on another machine where the engine is on one
+    """The root file system is read-only; all that can be written is limited in size and not on the host's disk."""
+    disk = Path(api().info()["DockerRootDir"])  # it is elsewhere where Docker is on another machine
     free = shutil.disk_usage(disk).free if disk.exists() else 0
     gives(shell, "ulimit -f; ulimit -n; ulimit -c", "131072\n1024\n0\n")
     for place in ("/", "/etc", "/usr/bin", "/usr/local/bin", "/run", "/run/op", "/var/tmp", "/dev/shm"):
@@ -362,9 +348,9 @@ def F10(shell: Session) -> None:
 
 
 @case
-def F11(bench: Bench) -> None:
-    """The memory limit is one container's: one that fills memory and all that it may write leaves another alone."""
-    with bench.session() as greedy, bench.session() as other:
+def F11(testbed: Testbed) -> None:
+    """The memory limit is per container: one that fills its memory and file systems does not affect another."""
+    with testbed.session() as greedy, testbed.session() as other:
         other.step("X=1; echo kept >file")
         fill = "head -c 64000000 /dev/zero >~/a; head -c 64000000 /dev/zero >/tmp/a; x=$(yes); :"
         holds(greedy.step(fill, timeout_seconds=60).oom, "no oom flag")
@@ -372,32 +358,32 @@ def F11(bench: Bench) -> None:
 
 
 @case
-def F13(bench: Bench) -> str:
-    """64 sessions in parallel with 20 commands each: no infrastructure error, no wrong output."""
+def F13(testbed: Testbed) -> str:
+    """64 sessions in parallel with 20 commands each: no failure of the sandbox, no wrong output."""
 
     def work(number: int) -> list[float]:
         seconds = []
-        with bench.session() as shell:
-            for index in range(bench.commands):
+        with testbed.session() as shell:
+            for index in range(testbed.commands):
                 began = time.monotonic()
                 gives(shell, f"echo {number} {index}", f"{number} {index}\n", timeout_seconds=120)
                 seconds.append(time.monotonic() - began)
         return seconds
 
-    with ThreadPoolExecutor(bench.parallel) as pool:
-        seconds = sorted(second for some in pool.map(work, range(bench.parallel)) for second in some)
-    same(len(seconds), bench.parallel * bench.commands)
+    with ThreadPoolExecutor(testbed.parallel) as pool:
+        seconds = sorted(second for some in pool.map(work, range(testbed.parallel)) for second in some)
+    same(len(seconds), testbed.parallel * testbed.commands)
     p50, p99 = statistics.median(seconds), seconds[int(0.99 * len(seconds))]
-    return f"{bench.parallel} sessions, {len(seconds)} commands, per command p50 {p50:.3f} s, p99 {p99:.3f} s"
+    return f"{testbed.parallel} sessions, {len(seconds)} commands, per command p50 {p50:.3f} s, p99 {p99:.3f} s"
 
 
 # G: verification
 
 
 @case
-def G01(bench: Bench) -> None:
-    """The checker is never where the operator acts."""
-    with bench.session() as shell:
+def G01(testbed: Testbed) -> None:
+    """The checker never exists in the operator's container."""
+    with testbed.session() as shell:
         shell.step("(while :; do ps >>ps.txt; ls -a / /tmp /run /run/* >>ls.txt 2>&1; sleep 0.05; done) &")
         time.sleep(0.3)
         same(shell.verify("test -s ps.txt && : CHECKER_MARKER").passed, True)
@@ -406,9 +392,9 @@ def G01(bench: Bench) -> None:
 
 
 @case
-def G02(bench: Bench) -> None:
-    """A daemon that is left behind can rewrite nothing, and the checker itself cannot either."""
-    with bench.session() as shell:
+def G02(testbed: Testbed) -> None:
+    """A daemon that the operator leaves behind can rewrite nothing, and neither can the checker."""
+    with testbed.session() as shell:
         shell.step("echo wrong >answer; (while :; do echo right >answer; echo wrong >answer; done) & ")
         shell.step("setsid sh -c 'while :; do date >>beat; sleep 0.02; done' &")
         time.sleep(0.3)
@@ -419,12 +405,12 @@ def G02(bench: Bench) -> None:
 
 
 @case
-def G03(bench: Bench) -> None:
-    """Planted tools, profiles, variables and modules have no effect on a checker."""
+def G03(testbed: Testbed) -> None:
+    """Planted tools, profiles, variables and modules do not affect a checker."""
     # LD_PRELOAD need not name a real shared object: no variable of the operator's reaches a checker, whatever it says.
     fake = "#!/bin/sh\nexit 0\n"
     names = ("cat", "grep", "test", "dash", ".profile", "conftest.py", "sitecustomize.py")
-    with bench.session([Fixture(path=f"{HOME}/{name}", text=fake, mode=0o755) for name in names]) as shell:
+    with testbed.session([Fixture(path=f"{HOME}/{name}", text=fake, mode=0o755) for name in names]) as shell:
         shell.step("echo 'exit 0' >.shrc; export ENV=$HOME/.shrc PATH=$HOME:$PATH LD_PRELOAD=$HOME/cat CDPATH=/tmp")
         shell.step("cp cat /usr/local/bin/cat; alias grep=true; echo wrong >answer; mkdir /tmp/bin; cp cat /tmp/bin")
         same(shell.verify("cat answer | grep -q right").passed, False)
@@ -436,11 +422,12 @@ def G03(bench: Bench) -> None:
     )
 
 
+@documented
 @case
-def G05(bench: Bench) -> None:
-    """A checker that crashes or runs out of time is neither pass nor fail, and what it prints decides nothing."""
+def G05(testbed: Testbed) -> None:
+    """A checker that crashes or runs out of time neither passes nor fails; what it prints decides nothing."""
     broken = {"kill -9 $$": 137, "nosuchtool": 127, "exit 200": 200, "sleep 9": None}
-    with bench.session() as shell:
+    with testbed.session() as shell:
         for checker, code in broken.items():
             check = shell.verify(checker, timeout_seconds=1)
             same((checker, check.passed, check.exit_code), (checker, None, code))
@@ -451,8 +438,8 @@ def G05(bench: Bench) -> None:
 
 
 @case
-def G06(bench: Bench) -> None:
-    """An honest solution loses nothing on the way: modes, links, odd names and bytes pass, twice over."""
+def G06(testbed: Testbed) -> None:
+    """An honest solution loses nothing on the way to the checker: modes, links, odd names and bytes, twice over."""
     world = [
         Fixture(path=f"{HOME}/closed", type="dir", mode=0o000),
         Fixture(path=f"{HOME}/closed/in", text="x\n", mode=0o000),
@@ -463,28 +450,28 @@ def G06(bench: Bench) -> None:
         [ "$(readlink link)" = closed/in ] && [ "$(wc -c <'-a b')" = 256 ] && cmp -- '-a b' out && [ -x run ] &&
         [ "$(stat -c %a locked)" = 311 ] && [ "$(stat -c %a locked/s)" = 4711 ] && [ "$(cat 'new
 line')" = y ]"""
-    with bench.session(world) as shell:
+    with testbed.session(world) as shell:
         same(shell.verify(checker).passed, False)
-    with bench.session(world) as shell:
+    with testbed.session(world) as shell:
         shell.step("cat -- '-a b' >out; : >run; chmod +x run; mkdir locked; echo >locked/s; chmod 4711 locked/s")
         gives(shell, "chmod 311 locked; echo y >'new\nline'", "")
         check = shell.verify(checker)
         holds(check.passed is True, check)
-        check = bench.verify(shell.final_tree(), checker)
+        check = testbed.verify(shell.final_tree(), checker)
         holds(check.passed is True, check)
 
 
 @case
-def G07(bench: Bench) -> None:
-    """Doing nothing fails."""
-    with bench.session([Fixture(path=f"{HOME}/in", text="x\n")]) as shell:
+def G07(testbed: Testbed) -> None:
+    """An untouched world does not pass."""
+    with testbed.session([Fixture(path=f"{HOME}/in", text="x\n")]) as shell:
         check = shell.verify("test -f out")
     same((check.passed, check.exit_code), (False, 1))
 
 
 @case
-def G08(bench: Bench) -> None:
-    """A check that is repeated finds the same."""
-    with bench.session([Fixture(path=f"{HOME}/in", text="x\n")]) as shell:
+def G08(testbed: Testbed) -> None:
+    """The same check repeated finds the same."""
+    with testbed.session([Fixture(path=f"{HOME}/in", text="x\n")]) as shell:
         shell.step("tr x y <in >out")
         same(len({shell.verify("sha256sum in out; stat -c '%a %n' *; test -s out") for _ in range(3)}), 1)

@@ -1,13 +1,7 @@
-"""State what a command in the sandbox must give back: cases A to D of the table in cases.py.
+"""Check what commands in the sandbox return: the conformance cases A to D.
 
-    from sandbox import command_cases
-
-Reads   nothing
-Writes  nothing
-Needs   a Docker engine and the image sekft-dash (make image)
-
-A function is a case: its name the case's, its docstring the claim. A: exec basics, B: state from step to step, C: time
-limits and what runs in the background, D: output.
+Each function is a case: its name is the case's name, its docstring the claim. A: running commands; B: state from step
+to step; C: time limits and background jobs; D: output.
 """
 
 import re
@@ -15,7 +9,7 @@ import shlex
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from sandbox.conformance import Bench, case, gives, holds, host_memory, in_session, raises, same, within
+from sandbox.conformance import Testbed, case, documented, gives, holds, host_memory, in_session, raises, same, within
 from sandbox.containers import SandboxError
 from sandbox.session import Session
 from sandbox.wrapper import WRAPPER
@@ -23,28 +17,28 @@ from schema import HOME, Fixture
 
 MIB = 1 << 20
 
-# A: exec basics
+# A: running commands
 
 
 @case
-def A01(bench: Bench) -> None:
+def A01(testbed: Testbed) -> None:
     """A step and a run of `echo 'hello world'` print exactly that line."""
-    with bench.session() as shell:
+    with testbed.session() as shell:
         gives(shell, "echo 'hello world'", "hello world\n")
-    done = bench.run("echo 'hello world'")
+    done = testbed.run("echo 'hello world'")
     same((done.stdout, done.stderr, done.exit_code), (b"hello world\n", b"", 0))
 
 
 @in_session
 def A02(shell: Session) -> None:
-    """`echo ''` is a newline, `echo -n x` has none."""
+    """`echo ''` prints a newline, `echo -n x` prints none."""
     gives(shell, "echo ''", "\n")
     gives(shell, "echo -n x", "x")
 
 
 @in_session
 def A03(shell: Session) -> None:
-    """Newlines before and after are byte-exact."""
+    """Newlines before and after an output are kept exactly."""
     gives(shell, r"printf '\n\nx\n\n\n'", "\n\nx\n\n\n")
 
 
@@ -55,34 +49,34 @@ def A04(shell: Session) -> None:
 
 
 @case
-def A05(bench: Bench) -> None:
-    """A run keeps its streams apart, a step merges them in order."""
-    done = bench.run("echo lost >&2")
+def A05(testbed: Testbed) -> None:
+    """A run keeps stdout and stderr apart; a step merges them in order."""
+    done = testbed.run("echo lost >&2")
     same((done.stdout, done.stderr), (b"", b"lost\n"))
-    with bench.session() as shell:
+    with testbed.session() as shell:
         text = "for i in 1 2 3; do echo out$i; echo err$i >&2; done"
         gives(shell, text, "out1\nerr1\nout2\nerr2\nout3\nerr3\n")
 
 
 @case
-def A06(bench: Bench) -> None:
-    """Exit codes 70, 42 and 1 come back as they are."""
-    with bench.session() as shell:
+def A06(testbed: Testbed) -> None:
+    """Exit codes 70, 42 and 1 are reported as they are."""
+    with testbed.session() as shell:
         for code in (70, 42, 1):
             gives(shell, f"exit {code}", "", code)
-    same(bench.run("exit 70").exit_code, 70)
+    same(testbed.run("exit 70").exit_code, 70)
 
 
 @in_session
 def A07(shell: Session) -> None:
-    """An unknown program is 127, a file that is not executable 126, each with the shell's own message."""
+    """An unknown program gives 127, a file that is not executable 126, each with the shell's own message."""
     gives(shell, "doesntexit", "sh: 1: doesntexit: not found\n", 127)
     gives(shell, "echo x >plain; ./plain", "sh: 1: ./plain: Permission denied\n", 126)
 
 
 @in_session
 def A08(shell: Session) -> None:
-    """Chains of `&&`, `||` and `;` give the code of the last command that ran."""
+    """Chains of `&&`, `||` and `;` give the exit code of the last command that ran."""
     gives(shell, "false && true", "", 1)
     gives(shell, "false || true", "", 0)
     gives(shell, "echo a; echo b && echo c", "a\nb\nc\n")
@@ -101,13 +95,13 @@ def A09(shell: Session) -> None:
 
 @in_session
 def A10(shell: Session) -> None:
-    """A syntax error is the shell's own, with code 2."""
+    """A syntax error has the shell's own message and exit code 2."""
     gives(shell, "(a", 'sh: 1: Syntax error: end of file unexpected (expecting ")")\n', 2)
 
 
 @in_session
 def A11(shell: Session) -> None:
-    """Loops, ifs, blank lines, continued lines and `find -exec` go over several lines; lines are counted as typed."""
+    """Loops, ifs, blank lines, continued lines and `find -exec` may span lines; error messages count lines as typed."""
     gives(shell, "for i in 1 2\ndo\n  if [ $i = 2 ]\n  then\n    echo two\n  fi\ndone", "two\n")
     gives(shell, "echo a\n\n\necho b", "a\nb\n")
     gives(shell, "echo a \\\n  b", "a b\n")
@@ -117,7 +111,7 @@ def A11(shell: Session) -> None:
 
 @in_session
 def A12(shell: Session) -> None:
-    """Pipes, substitutions and quotes of both kinds arrive verbatim."""
+    """Pipes, substitutions and quotes of both kinds arrive unchanged."""
     gives(shell, "printf 'b\\na\\n' | sort | head -n 1", "a\n")
     gives(shell, "echo $(echo in $(echo side))", "in side\n")
     gives(shell, """echo "it's" 'a "b"' \\$x `echo tick`""", """it's a "b" $x tick\n""")
@@ -125,7 +119,7 @@ def A12(shell: Session) -> None:
 
 @in_session
 def A12b(shell: Session) -> None:
-    """Groups over several lines, and texts that end in `;` or `&`."""
+    """Groups may span several lines, and a text may end in `;` or `&`."""
     gives(shell, "{ echo a\n echo b\n}", "a\nb\n")
     gives(shell, "{ echo a; echo b; }", "a\nb\n")
     gives(shell, "echo a;", "a\n")
@@ -135,7 +129,7 @@ def A12b(shell: Session) -> None:
 
 @in_session
 def A12c(shell: Session) -> None:
-    """`. /missing` ends the step with 2 and keeps the state; after `cd /nope` the shell goes on."""
+    """`. /missing` ends the step with exit code 2 and keeps the state; after `cd /nope` the shell goes on."""
     shell.step("cd /usr; export KEEP=1")
     step = gives(shell, ". /missing; echo not reached", "sh: 1: .: cannot open /missing: No such file\n", 2)
     same(step.cwd, "/usr")
@@ -146,7 +140,7 @@ def A12c(shell: Session) -> None:
 
 @in_session
 def A13(shell: Session) -> None:
-    """Heredocs are byte-exact: one, two, with a quoted delimiter, with tabs stripped; `<<` in arithmetic is none."""
+    """Heredocs arrive byte for byte: one, two, quoted delimiter, stripped tabs; `<<` in arithmetic is no heredoc."""
     shell.step("V=seen")
     gives(shell, "cat >h <<EOF\n a $V\n\nEOF", "")
     same(shell.read_file("h"), b" a seen\n\n")
@@ -157,7 +151,7 @@ def A13(shell: Session) -> None:
 
 @in_session
 def A14(shell: Session) -> None:
-    """UTF-8 arrives whole on both streams, made by escapes or typed."""
+    """UTF-8 arrives whole on both streams, from escapes or typed."""
     octal = r"caf\303\251 \342\202\254100 \344\270\255\346\226\207 \360\237\230\200"
     gives(shell, f"printf '{octal}\\n'; printf '{octal}\\n' >&2", "café €100 中文 😀\n" * 2)
     gives(shell, "echo 'café 😀'", "café 😀\n")
@@ -165,56 +159,56 @@ def A14(shell: Session) -> None:
 
 @in_session
 def A15(shell: Session) -> None:
-    """Invalid UTF-8 is replaced in what is seen and kept raw in the log."""
+    """Invalid UTF-8 is replaced in the text that the operator sees and kept in the raw output."""
     gives(shell, r"printf '\303\050'", "�(")
     same(shell.raw, b"\xc3(")
 
 
 @in_session
 def A16(shell: Session) -> None:
-    """Standard input of a step is at its end at once."""
+    """A step's standard input is empty."""
     gives(shell, 'read a; echo "[$a]"', "[]\n", timeout_seconds=5)
     gives(shell, "cat; wc -c", "0\n", timeout_seconds=5)
 
 
 @case
-def A17(bench: Bench) -> None:
-    """Standard input given to a run arrives byte for byte: shell specials, NULs, 50 MiB."""
+def A17(testbed: Testbed) -> None:
+    """A run's standard input arrives byte for byte: shell special characters, NULs, 50 MiB."""
     odd = b"$HOME `id` $(id) \"'\\\n\0\xff;&|<>*?\r\n\n"
-    same(bench.run("cat", stdin=odd).stdout, odd)
-    same(bench.run("wc -c", stdin=bytes(50 * MIB)).stdout.strip(), str(50 * MIB).encode())
+    same(testbed.run("cat", stdin=odd).stdout, odd)
+    same(testbed.run("wc -c", stdin=bytes(50 * MIB)).stdout.strip(), str(50 * MIB).encode())
 
 
 @case
-def A18(bench: Bench) -> None:
-    """A text of 300 kB runs, and 1 MiB of arguments in 16 parts makes the round trip."""
+def A18(testbed: Testbed) -> None:
+    """A command of 300 kB runs, and 1 MiB of arguments in 16 parts arrives unchanged."""
     parts = " ".join("'" + f"{number:x}$" * 32_768 + "'" for number in range(16))
-    with bench.session() as shell:
+    with testbed.session() as shell:
         gives(shell, f"x='{'y' * 300_000}'; echo ${{#x}}", "300000\n")
         same(shell.step(f"/usr/bin/env printf %s {parts}").output_bytes, MIB)
         same(shell.raw, parts.replace("'", "").replace(" ", "").encode())
-    same(bench.run(f"# {'x' * 300_000}\n/usr/bin/env printf %s {parts} | wc -c").stdout.strip(), str(MIB).encode())
+    same(testbed.run(f"# {'x' * 300_000}\n/usr/bin/env printf %s {parts} | wc -c").stdout.strip(), str(MIB).encode())
 
 
 @case
-def A20(bench: Bench) -> None:
-    """A run is a named user's where one is named; an unknown user is an error that names it."""
-    same(bench.run('id -un; echo "$USER"', user="nobody").stdout, b"nobody\nnobody\n")
-    same(bench.run("id -un").stdout, b"operator\n")
+def A20(testbed: Testbed) -> None:
+    """A run can name its user; an unknown user raises an error that names it."""
+    same(testbed.run('id -un; echo "$USER"', user="nobody").stdout, b"nobody\nnobody\n")
+    same(testbed.run("id -un").stdout, b"operator\n")
     with raises(LookupError, "'nosuch'"):
-        bench.run("id", user="nosuch")
+        testbed.run("id", user="nosuch")
 
 
 @case
-def A21(bench: Bench) -> None:
-    """A run starts in the home directory, a relative or an absolute one; a missing one is an error that names it."""
+def A21(testbed: Testbed) -> None:
+    """A run starts in the home directory or in a given one; a missing directory raises an error that names it."""
     world = [Fixture(path=f"{HOME}/a/b c/-d", type="dir"), Fixture(path=f"{HOME}/file", text="")]
     for cwd, found in ((None, HOME), ("a/b c", f"{HOME}/a/b c"), ("a/b c/-d", f"{HOME}/a/b c/-d"), ("/usr", "/usr")):
-        done = bench.run("pwd", world, **({} if cwd is None else {"cwd": cwd}))
+        done = testbed.run("pwd", world, **({} if cwd is None else {"cwd": cwd}))
         same(done.stdout, f"{found}\n".encode())
     for cwd in ("missing", "file", "/nope"):
         with raises(FileNotFoundError, cwd):
-            bench.run("pwd", world, cwd=cwd)
+            testbed.run("pwd", world, cwd=cwd)
 
 
 # B: state from step to step
@@ -232,14 +226,14 @@ def B01(shell: Session) -> None:
 
 @in_session
 def B02(shell: Session) -> None:
-    """Values carry over exactly, exported or not, and plain ones stay plain."""
+    """Variables carry over exactly, exported or not; plain ones stay plain."""
     shell.step('export X="a b\'c\nd"; Y=\'plain "two"\n\n\'')
     gives(shell, 'printf %s "$X"; printf "[%s]" "$Y"; env | grep -c ^Y=', 'a b\'c\nd[plain "two"\n\n]0\n', 1)
 
 
 @in_session
 def B03(shell: Session) -> None:
-    """What was unset stays unset, the login's own variables too."""
+    """A variable that was unset stays unset, also one of the login environment."""
     shell.step("export X=1; unset HOME PATH")
     shell.step("unset X")
     gives(shell, 'echo "[${X-gone}] [${HOME-gone}] [${PATH-gone}]"', "[gone] [gone] [gone]\n")
@@ -247,21 +241,23 @@ def B03(shell: Session) -> None:
 
 @in_session
 def B04(shell: Session) -> None:
-    """`exit 6` is code 6 and the state is saved."""
+    """After `exit 6` the exit code is 6 and the state is saved."""
     gives(shell, "cd /usr; X=7; exit 6", "", 6)
     gives(shell, 'pwd; echo "$X"', "/usr\n7\n")
 
 
+@documented
 @in_session
 def B05(shell: Session) -> None:
-    """State survives `set -e`, which itself does not."""
+    """State survives `set -e`; the option itself does not carry over."""
     gives(shell, "set -e; cd /tmp; false; echo no", "", 1)
     gives(shell, "false; pwd", "/tmp\n")
 
 
+@documented
 @in_session
 def B06(shell: Session) -> None:
-    """An open heredoc is flagged, and nothing of the wrapper is in the file or the output."""
+    """An open heredoc is flagged, and no text of the wrapper is in the file or in the output."""
     step = shell.step("cat >f <<EOF\nline\n\n")
     same((step.output, step.exit_code, step.open_heredoc), ("", 0, True))
     same(shell.read_file("f"), b"line\n\n")
@@ -273,16 +269,17 @@ def B06(shell: Session) -> None:
 
 @in_session
 def B07(shell: Session) -> None:
-    """A syntax error keeps the state, with what the lines before it did."""
+    """A syntax error keeps the state, with the effects of the lines before it."""
     for text, where in (("cd /tmp; (", "/usr"), ("cd /tmp\n(a", "/tmp")):
         shell.step("cd /usr; X=1")
         same(shell.step(text).exit_code, 2)
         gives(shell, 'pwd; echo "$X"', f"{where}\n1\n")
 
 
+@documented
 @in_session
 def B08(shell: Session) -> None:
-    """Where the directory is gone the next step starts at home and says so, once."""
+    """If the working directory is gone, the next step starts in the home directory and says so, once."""
     shell.step("mkdir d; cd d; rmdir ../d")
     step = shell.step("pwd")
     holds(step.output.startswith("sh: 1: cd: can't cd to ") and step.output.endswith(f"\n{HOME}\n"), step)
@@ -291,7 +288,7 @@ def B08(shell: Session) -> None:
 
 @in_session
 def B09(shell: Session) -> None:
-    """Removed or unwritable state makes the step stale, and the next one starts as at login."""
+    """If the state files are removed or unwritable, the step is stale and the next one starts as at login."""
     shell.step("cd /usr; X=1")
     holds(
         shell.step("rm -rf /run/operator/* /run/operator; mkdir /run/operator/even /run/operator/odd").state_stale,
@@ -305,7 +302,7 @@ def B09(shell: Session) -> None:
 
 @in_session
 def B10(shell: Session) -> None:
-    """Redefined builtins, aliases, PATH, IFS and PWD do not bend the state."""
+    """Redefined builtins, aliases, PATH, IFS and PWD do not spoil the state."""
     evil = "pwd() { echo evil; }; printf() { :; }; umask() { :; }; alias() { :; }; command() { :; }; mv() { :; }"
     step = shell.step(f"{evil}; PATH=/nope; IFS=/; readonly S=1; PWD=/evil; unset OLDPWD; cd /usr/bin; PWD=/evil")
     same((step.state_stale, step.cwd), (False, "/usr/bin"))
@@ -317,7 +314,7 @@ def B10(shell: Session) -> None:
 
 @in_session
 def B12(shell: Session) -> None:
-    """`exec`, kill -9, an EXIT trap and a time-out keep the state of the step before and say that it is stale."""
+    """`exec`, kill -9, an EXIT trap and a time-out keep the state of the step before, and the step is flagged stale."""
     shell.step("cd /usr; X=1")
     for text in ("exec true", "kill -9 $$", "trap : EXIT", "sleep 9"):
         step = shell.step(f"cd /tmp; X=2; {text}", timeout_seconds=1)
@@ -325,9 +322,10 @@ def B12(shell: Session) -> None:
     gives(shell, "pwd; echo $X", "/usr\n1\n")
 
 
+@documented
 @in_session
 def B13(shell: Session) -> None:
-    """The path stays logical through a symlink while $PWD names the same directory, else it is the physical one."""
+    """The path stays logical through a symlink while $PWD names the same directory; else it is the physical one."""
     shell.step("mkdir real; ln -s real link")
     same(shell.step("cd link").cwd, f"{HOME}/link")
     gives(shell, "pwd; pwd -P", f"{HOME}/link\n{HOME}/real\n")
@@ -335,6 +333,7 @@ def B13(shell: Session) -> None:
     gives(shell, "pwd", f"{HOME}/real\n")
 
 
+@documented
 @in_session
 def B14(shell: Session) -> None:
     """Umask, aliases and the options a C f u carry over; functions and the options v x e do not."""
@@ -350,17 +349,18 @@ def B14(shell: Session) -> None:
 
 @in_session
 def B15(shell: Session) -> None:
-    """`pkill -f` finds no marker that stands only in the command's text."""
+    """`pkill -f` does not find a word that is only in the command's text."""
     gives(shell, "pkill -f MARKER_IN_TEXT; echo alive", "alive\n")
 
 
+@documented
 @in_session
 def B16(shell: Session) -> None:
-    """No wrapper text and no state file shows where an operator looks; programs show, each by a name."""
+    """Neither the wrapper's text nor a state file shows where an operator looks; its programs show by their names."""
     names = {"dash", "init", "channel", "libexec", "busybox", "sleep", "proc", "home", "operator", "export"}
     names |= {"quotes", "aliases", "setsid"}  # two files that sed reads, and a program
     words = set(re.findall("[a-z_]{4,}", WRAPPER)) - names
-    lines = "cat /proc/[0-9]*/cmdline 2>/dev/null"  # a process that ends meanwhile is named in a complaint
+    lines = "cat /proc/[0-9]*/cmdline 2>/dev/null"  # cat's messages about processes that end meanwhile would name them
     looks = ("ps", "ps -o args", lines, "ls -a / /tmp", "set", "env", "export -p", "alias")
     for text in looks:
         seen = shell.step(text).output
@@ -377,11 +377,11 @@ def B16(shell: Session) -> None:
 
 
 @case
-def B18(bench: Bench) -> None:
-    """Sandboxes that work at the same time never mix."""
+def B18(testbed: Testbed) -> None:
+    """Sandboxes that work at the same time do not mix."""
 
     def work(number: int) -> str:
-        with bench.session([Fixture(path=f"{HOME}/n", text=f"{number}\n")]) as shell:
+        with testbed.session([Fixture(path=f"{HOME}/n", text=f"{number}\n")]) as shell:
             shell.step(f"export X={number}; cd /usr")
             return shell.step(f"cat {HOME}/n; echo $X; pwd").output
 
@@ -389,34 +389,34 @@ def B18(bench: Bench) -> None:
         same(list(pool.map(work, range(8))), [f"{number}\n{number}\n/usr\n" for number in range(8)])
 
 
-# C: time limits, background, signals
+# C: time limits, background jobs, signals
 
 
 @in_session
 def C01(shell: Session) -> None:
-    """At its limit a step ends at once, with code 124 and the flag."""
+    """At its time limit a step ends at once, with exit code 124 and the flag `timed_out`."""
     began = time.monotonic()
     step = shell.step("sleep 30", timeout_seconds=0.5)
     ended = time.monotonic()
     shell.write_file("file", b"")
     shell.step("true")
-    pace = time.monotonic() - ended  # of this machine just now: ending a step takes a process more, too
+    pace = time.monotonic() - ended  # how fast this machine is just now; ending a step starts a process too
     holds(ended - began < max(2, 0.5 + 4 * pace), f"{ended - began:.1f} s, at a pace of {pace:.1f} s")
     same((step.exit_code, step.timed_out, step.state_stale), (124, True, True))
 
 
 @case
-def C02(bench: Bench) -> None:
-    """What was printed before the limit is there."""
-    with bench.session() as shell:
+def C02(testbed: Testbed) -> None:
+    """Output from before the time limit is kept."""
+    with testbed.session() as shell:
         same(shell.step("echo a; sleep 9", timeout_seconds=0.5).output, "a\n")
-    done = bench.run("echo a; sleep 9", timeout_seconds=3)  # it begins when the engine is asked for the process
+    done = testbed.run("echo a; sleep 9", timeout_seconds=3)  # counted from when Docker is asked for the process
     same((done.stdout, done.exit_code, done.timed_out), (b"a\n", 124, True))
 
 
 @in_session
 def C03(shell: Session) -> None:
-    """Nothing of a step outlives its limit: no parent, no child, no job in a session of its own."""
+    """No process of a step outlives its time limit: no parent, no child, no job in a session of its own."""
     shell.step("sleep 501 & setsid sleep 502 & (sleep 503; sleep 504) & sleep 505", timeout_seconds=0.5)
     gives(shell, "ps | grep 'slee[p] 5'", "", 1)
 
@@ -431,14 +431,15 @@ def C04(shell: Session) -> None:
 
 @in_session
 def C06(shell: Session) -> None:
-    """The step after a limit shows only its own output."""
+    """The step after a time-out shows only its own output."""
     shell.step("echo before; sleep 10; echo late", timeout_seconds=0.5)
     gives(shell, "echo asdf", "asdf\n")
 
 
+@documented
 @in_session
 def C07(shell: Session) -> None:
-    """A background job does not hold its step up, lives on to the next, and outlives a later step's limit."""
+    """A background job does not hold up its step, lives on into the next one, and survives a later step's time-out."""
     shell.step("true")
     for text, output in (("(sleep 10) &", ""), ("sleep 60 & echo hi", "hi\n")):
         with within(1):
@@ -458,7 +459,7 @@ def C09(shell: Session) -> None:
 
 @in_session
 def C10(shell: Session) -> None:
-    """Programs that want a terminal return or run into the limit, and the sandbox goes on."""
+    """Programs that want a terminal return or run into the time limit, and the sandbox goes on."""
     texts = ("less /etc/passwd", "vi /etc/passwd", "vi", "ed", "bc", "watch true", "top", "cat /dev/tty", "sh -i")
     for text in texts:
         step = shell.step(text, timeout_seconds=0.5)
@@ -468,19 +469,19 @@ def C10(shell: Session) -> None:
 
 @in_session
 def C11(shell: Session) -> None:
-    """`read -p` finds the end of input and shows no prompt."""
+    """`read -p` finds its input empty and shows no prompt."""
     gives(shell, "read -p 'name? ' a; echo \"$? [$a]\"", "1 []\n", timeout_seconds=5)
 
 
 @case
-def C12(bench: Bench) -> str | None:
-    """A fork bomb ends at the limit on processes and the step's own, or its sandbox is given up; another goes on."""
+def C12(testbed: Testbed) -> str | None:
+    """A fork bomb meets the limit on processes and the step's time limit, or its sandbox is given up; others go on."""
     said = None
-    with bench.session() as other, bench.session() as shell:
+    with testbed.session() as other, testbed.session() as shell:
         try:
             step = shell.step("bomb() { bomb | bomb & }; bomb; sleep 9", timeout_seconds=2)
             holds("Cannot fork" in step.output, "no limit on processes")
-            if step.timed_out:  # else its own shell met the limit first and ended, and the bomb is a background job
+            if step.timed_out:  # else its shell met the limit on processes and ended; the rest is background jobs
                 gives(shell, "echo on", "on\n")
         except SandboxError as error:
             said = f"given up: {error}"
@@ -507,7 +508,7 @@ def C13(shell: Session) -> None:
 
 @in_session
 def D01(shell: Session) -> None:
-    """Of 5,000 lines all are in the log; head and tail are seen with the exact count left out, no character split."""
+    """Of 5,000 lines all are kept; head and tail are seen, with the exact count between; no character is cut."""
     whole = "".join(f"{number}\n" for number in range(1, 5001))
     step = shell.step("seq 5000")
     same((step.output_bytes, shell.raw), (len(whole), whole.encode()))
@@ -522,27 +523,29 @@ def D01(shell: Session) -> None:
 
 @in_session
 def D02(shell: Session) -> None:
-    """One line of 1 MiB without a newline comes whole."""
+    """A line of 1 MiB without a newline arrives whole."""
     step = shell.step("head -c 1048576 /dev/zero | tr '\\0' x")
     same((step.output_bytes, step.exit_code, shell.raw), (MIB, 0, b"x" * MIB))
 
 
+@documented
 @case
-def D03(bench: Bench) -> None:
-    """Of 50 MiB the first and last half MiB are kept; the exact size says that there was more."""
+def D03(testbed: Testbed) -> None:
+    """Of 50 MiB the first and last half MiB are kept; the exact size tells how much there was."""
     text = "head -c 52428800 /dev/zero | tr '\\0' x; echo END"
-    with bench.session() as shell:
+    with testbed.session() as shell:
         step = shell.step(text, timeout_seconds=60)
         same((step.exit_code, step.output_bytes, len(shell.raw)), (0, 50 * MIB + 4, MIB))
         holds(shell.raw.endswith(b"xxEND\n") and step.output.endswith("xxEND\n"), step.output[-50:])
         holds("bytes left out" in step.output, step.output[:50])
-    done = bench.run(f"echo err >&2; {text}", timeout_seconds=60)
+    done = testbed.run(f"echo err >&2; {text}", timeout_seconds=60)
     same((done.exit_code, len(done.stdout), done.stdout[-5:]), (0, MIB, b"xEND\n"))
     same((done.stdout_bytes, done.stderr, done.stderr_bytes), (50 * MIB + 4, b"err\n", 4))
 
 
+@documented
 @in_session
 def D06(shell: Session) -> None:
-    """No output is the empty string: an operator sees nothing, as in a shell."""
+    """A command without output gives the empty string, as in a shell."""
     step = gives(shell, "true", "")
     same((step.output_bytes, shell.raw), (0, b""))

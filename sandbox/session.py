@@ -1,298 +1,292 @@
-"""Run commands as an operator in a disposable container: session(), its pool, and the one-shot run().
+r"""Let an operator run commands in a disposable container, one step after another, and check what it leaves.
 
-An operator acts in one container, through the wrapper of sandbox/wrapper.py; what it leaves is judged in a second,
-clean one that no process of the first can reach. How a container is closed off is in sandbox/containers.py.
+    from sandbox.session import session
+
+    with session([Fixture(path=f"{HOME}/in", text="b\na\n")]) as shell:
+        shell.step("sort in >out").exit_code  # 0
+        shell.verify('test "$(head -n 1 out)" = a').passed  # True
+
+The operator acts in one container, through the wrapper of sandbox/wrapper.py. Its files are checked in a second one,
+the checker's container, after every process of the first is gone. The limits of both are in sandbox/containers.py;
+docs/sandbox.md says what carries over, what it costs and what it does not protect against.
 """
 
 import contextlib
 import errno
-import math
 import os
-import queue
 import secrets
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Protocol
 
-from sandbox.checker import CHECKER_PATH, Check, Judge, oom_kills
+from sandbox.checker import CHECKER_PATH, Check, CheckerContainer, oom_kills
 from sandbox.containers import (
-    ENGINE_SECONDS,
+    DEFAULTS,
+    DOCKER_SECONDS,
     FILE_BYTES,
-    IMAGE,
     Process,
     SandboxError,
-    Stream,
+    SandboxOptions,
     api,
     await_end,
     create,
-    engine_call,
+    docker_call,
     image_id,
     owned,
     start,
     volume_mount,
 )
-from sandbox.tree import TreeEntry, archive_of, layers_of, members_of, read_tree, roots_archive, tar_of, tree_of
+from sandbox.programs import read_program
+from sandbox.streams import Stream
+from sandbox.tree import TreeEntry, members_of, read_tree, root_archive, tar_of, tree_of, unpacking_of
 from sandbox.wrapper import (
-    LOGIN,
-    OPEN,
-    RAW_BYTES,
-    READY,
-    Output,
-    Report,
-    lay_request,
-    login,
-    pid_1,
+    START_CHANNEL,
+    CappedOutput,
+    StepReader,
+    login_script,
+    pid1_command,
     request,
     require_text,
+    unpack_request,
 )
 from schema import HOME, Fixture, Step
 
 TRANSPORT = "channel"
 OPERATOR = "1000:1000"
-LIFETIME_SECONDS = 3600.0
-POOL_SECONDS = 300.0  # that a booted sandbox may wait for its session
-DRAIN_SECONDS = 5.0  # for the end of a step's output to follow the last words, or these to follow it
-PATH_BYTES = 4096  # of a working directory's name that are kept: the operator can write there what it likes
-KILL_SECONDS = 20.0  # for killing what ran past its limit; a sandbox where that takes longer is given up
-NO_FILE = 99  # the exit code of WRITE for a fifo, socket or device: those could take for ever
-WRITE = f"""\
-case $1 in /*) path=$1 ;; *) path=./$1 ;; esac
-[ ! -e "$path" ] || [ -f "$path" ] || [ -d "$path" ] || exit {NO_FILE}
-mkdir -p "${{path%/*}}/" && cat >"$path"
-"""
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What a one-shot script left: both streams apart, at most RAW_BYTES each, and how it ended."""
-
-    stdout: bytes
-    stdout_bytes: int  # that it printed: more than `stdout` has where the middle was left out
-    stderr: bytes
-    stderr_bytes: int
-    exit_code: int
-    timed_out: bool
-    oom: bool
-    duration_seconds: float
+STEP_SECONDS = 30.0  # default limit of a command
+DRAIN_SECONDS = 5.0  # from a step's closing message to the end of its output, or the other way round
+PATH_BYTES = 4096  # of a working directory's name that are kept; the operator can write any text there
+KILL_SECONDS = 20.0  # for killing a step that ran past its limit; where that takes longer the sandbox is given up
+WRITE_FILE = read_program("write_file.sh")
+NO_FILE = 99  # exit code of WRITE_FILE for a fifo, socket or device
 
 
 class Session:
-    """A world with an operator in it. Made by `session()`; used by one thread at a time."""
+    """A container with an operator in it. Made by `session()` or a pool; used by one thread at a time."""
 
-    def __init__(self, image: str, lifetime: float) -> None:
-        self.lifetime = lifetime
+    def __init__(self, options: SandboxOptions) -> None:
+        self.options = replace(options, image=image_id(options.image))
         self.raw = b""  # the last step's output as it came, RAW_BYTES of it at most
         self._cwd, self._oom_kills = HOME, 0
-        self._over = self._aliases = False
+        self._verified = self._aliases = False
         self._channel: Process | None = None
-        self._pid_1: Stream | None = None
-        self._judge: Judge | None = None
-        self._mark = ""
-        self._things = contextlib.ExitStack()
-        self.image_digest = image_id(image)
-        self.container, self.clean, self.volume = self._things.enter_context(owned("container", "container", "volume"))
-        with contextlib.ExitStack() as undo:
-            undo.callback(self.end)
-            self._pid_1 = _boot(self.container, self.volume, self.image_digest, lifetime)
-            with engine_call(f"open a channel to {self.container}"):
-                self._open()
-            undo.pop_all()
+        self._pid1: Stream | None = None
+        self._checker: CheckerContainer | None = None
+        self._mark = ""  # the end mark of the next step's output
+        self._names = contextlib.ExitStack()
+        names = self._names.enter_context(owned("container", "container", "volume"))
+        self.container, self.checker_container, self.volume = names
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(self.end)
+            self._pid1 = start_operator(self.container, self.volume, self.options)
+            with docker_call(f"open a channel to {self.container}"):
+                self._open_channel()
+            on_failure.pop_all()
 
-    def furnish(
+    @property
+    def image_digest(self) -> str:
+        """The id of the image that the sandbox runs on."""
+        return self.options.image
+
+    def prepare(
         self, fixtures: Sequence[Fixture], provider: tuple[str, str] | None, environment: Mapping[str, str]
     ) -> None:
-        """Lay the world's own files; `session()` has done it.
+        """Write the files of the world, before any process of the operator runs. `session()` calls it.
 
-        PID 1 lays what is root's, the channel what is the operator's, before any process of the operator runs.
+        PID 1 writes the files that root owns, the channel writes the fixtures, which are the operator's.
         """
-        assert self._pid_1 is not None
+        assert self._pid1 is not None
         assert self._channel is not None
-        with engine_call(f"lay the world of {self.container}"):
-            self._pid_1.send(_roots_files(provider, environment))
-            self._pid_1.flush(ENGINE_SECONDS)
+        with docker_call(f"write the files of {self.container}"):
+            self._pid1.send(root_files(provider, environment))
+            self._pid1.flush(DOCKER_SECONDS)
             if fixtures:
-                self._lay(self._channel, tree_of(fixtures))
+                self._unpack(self._channel, tree_of(fixtures))
 
-    def _lay(self, channel: Process, tree: list[TreeEntry]) -> None:
-        """Have the channel lay a tree in HOME."""
-        answer = Output(64)
+    def _unpack(self, channel: Process, tree: list[TreeEntry]) -> None:
+        """Let the channel unpack a tree in HOME."""
+        answer = CappedOutput(64)
         nonce = secrets.token_hex(8)
 
-        def take(stream: int, data: bytes) -> bool:
+        def feed(stream: int, data: bytes) -> bool:
             answer.add(data)
             return answer.total > len(nonce) and answer.kept().endswith(b"\0")
 
-        channel.send(lay_request(nonce, *layers_of(tree)))
-        channel.pump(take, time.monotonic() + ENGINE_SECONDS)
+        channel.send(unpack_request(nonce, *unpacking_of(tree)))
+        channel.pump(feed, time.monotonic() + DOCKER_SECONDS)
         if answer.kept() != f"\0{nonce} 0\0".encode():
-            raise SandboxError(f"{self.container}: the fixtures could not be laid ({answer.text().strip()!r})")
+            raise SandboxError(f"{self.container}: the fixtures could not be unpacked ({answer.text().strip()!r})")
 
     def end(self) -> None:
-        """Remove everything; `session()` does it."""
-        self._hang_up()
-        with contextlib.suppress(SandboxError), engine_call("end the session"):  # what stays is removed next
-            if self._pid_1 is not None:
-                self._pid_1.close()
-            if self._judge is not None:
-                self._judge.close()
-                await_end(self.clean)
-            if self._pid_1 is not None and not self._over:
+        """Remove everything. `session()` calls it; a second call does nothing."""
+        self._close_channel()
+        with contextlib.suppress(SandboxError), docker_call("end the session"):  # what stays is removed below
+            if self._pid1 is not None:
+                self._pid1.close()
+            if self._checker is not None:
+                self._checker.close()
+                await_end(self.checker_container)
+            if self._pid1 is not None and not self._verified:
                 await_end(self.container)
-        self._pid_1 = None
-        self._things.close()
+        self._pid1 = None
+        self._names.close()
 
-    def step(self, command: str, *, timeout_seconds: float = 30.0) -> Step:
-        """Run a command as the operator's next and say what came back.
+    def step(self, command: str, *, timeout_seconds: float = STEP_SECONDS) -> Step:
+        """Run a command as the operator and return what it did.
 
         At the time limit everything that the command started is killed and exit_code is 124. Returns as soon as the
-        command's own shell ends; what it left in the background lives on, its later output is dropped. Raises
-        ValueError for a lone surrogate, and SandboxError when the sandbox is dead or the session was verified.
+        command's own shell ends; its background jobs live on, and what they print later is dropped. Raises ValueError
+        for a lone surrogate, and SandboxError when the sandbox is dead or the session was verified.
         """
         require_text(command)
-        if self._over:
+        if self._verified:
             raise SandboxError("the session is over: it was verified")
-        asked = time.monotonic()
-        with engine_call(f"step in {self.container}"):
-            channel, report = self._asked(command)
-            timed_out = self._ended(channel, report, time.monotonic() + timeout_seconds)
-            duration = time.monotonic() - asked
+        began = time.monotonic()
+        with docker_call(f"step in {self.container}"):
+            channel, reader = self._send_step(command)
+            timed_out = self._read_step(channel, reader, time.monotonic() + timeout_seconds)
+            duration = time.monotonic() - began
             if timed_out:
-                self._kill(channel, report)
-            report.give_up()
-            step = self._result(command, channel, report, timed_out=timed_out, duration=duration)
-            if timed_out or report.closing is None:
-                self._hang_up()  # what it had started ahead was killed too
+                self._kill_step(channel, reader)
+            reader.end()
+            step = self._step_record(command, channel, reader, timed_out=timed_out, duration=duration)
+            if timed_out or reader.closing is None:
+                self._close_channel()  # what the channel had started for the next step was killed too
             return step
 
-    def _asked(self, command: str) -> tuple[Process, Report]:
-        """The channel, once it took the command up; one that the operator killed is replaced."""
-        seen = Output(2048)
+    def _send_step(self, command: str) -> tuple[Process, StepReader]:
+        """Send a command; returns the channel once the step has begun. A channel that was killed is replaced."""
+        seen = CappedOutput(2048)
         for fresh in (self._channel is None, True):
             if fresh:
-                self._open()
+                self._open_channel()
             assert self._channel is not None
-            report, self._mark = Report(nonce := secrets.token_hex(8), self._mark), secrets.token_hex(8)
+            reader, self._mark = StepReader(nonce := secrets.token_hex(8), self._mark), secrets.token_hex(8)
 
-            def take(stream: int, data: bytes, report: Report = report) -> bool:
+            def feed(stream: int, data: bytes, reader: StepReader = reader) -> bool:
                 seen.add(data)
-                report.take(stream, data)
-                return report.session is not None
+                reader.feed(stream, data)
+                return reader.opening is not None
 
             self._channel.send(request(nonce, self._mark, command, aliases=self._aliases))
             try:
-                answer = self._channel.pump(take, time.monotonic() + ENGINE_SECONDS)
+                answer = self._channel.pump(feed, time.monotonic() + DOCKER_SECONDS)
             except ConnectionError:
                 answer = False
             if answer:
-                return self._channel, report
+                return self._channel, reader
             if answer is None:
                 break
         raise SandboxError(f"{self.container} runs no commands: {seen.text().strip() or 'no answer'}")
 
-    def _open(self) -> None:
-        """Start the channel's process, hanging up the one before."""
-        self._hang_up()
+    def _open_channel(self) -> None:
+        """Start the channel's process, in place of an earlier one."""
+        self._close_channel()
         self._mark = secrets.token_hex(8)
         first = f"{self._mark}\n".encode()
-        self._channel = Process(self.container, OPEN, user=OPERATOR, workdir="/run/op", stdin=first, hold=True)
+        self._channel = Process(
+            self.container, START_CHANNEL, user=OPERATOR, workdir="/run/op", stdin=first, keep_open=True
+        )
 
-    def _ended(self, channel: Process, report: Report, deadline: float) -> bool:
-        """Read until the step is over; True when it is not at the deadline.
+    def _read_step(self, channel: Process, reader: StepReader, deadline: float) -> bool:
+        """Read until the step has ended; True when it has not at the deadline.
 
-        Either of a step's two ends, its last words and its output's end mark, may be missing, since the operator can
-        kill any process of its own; then the other one counts.
+        A step ends with a closing message and with its output's end mark. One of the two may be missing, because the
+        operator can kill the process that should have written it; then the other one counts.
         """
 
-        def take(stream: int, data: bytes) -> bool:
-            report.take(stream, data)
-            return report.closing is not None or report.drained
+        def feed(stream: int, data: bytes) -> bool:
+            reader.feed(stream, data)
+            return reader.closing is not None or reader.drained
 
-        if report.closing is None and not report.drained and channel.pump(take, deadline) is None:
+        if reader.closing is None and not reader.drained and channel.pump(feed, deadline) is None:
             return True
-        while report.closing is None or not report.drained:
-            late = channel.pump(report.take, time.monotonic() + DRAIN_SECONDS)
-            if late is not None or report.closing is not None or channel.ended():
+        while reader.closing is None or not reader.drained:
+            late = channel.pump(reader.feed, time.monotonic() + DRAIN_SECONDS)
+            if late is not None or reader.closing is not None or channel.ended():
                 break
             if time.monotonic() > deadline:
                 return True
         return False
 
-    def _hang_up(self) -> None:
-        """Hang up the channel."""
+    def _close_channel(self) -> None:
+        """Close the connection to the channel, which ends it."""
         if self._channel is not None:
             self._channel.close()
             self._channel = None
 
-    def _kill(self, process: Process, report: Report) -> None:
+    def _kill_step(self, process: Process, reader: StepReader) -> None:
         """Kill what the running step started, and the channel with it. Raises SandboxError when that cannot be done.
 
-        The step's output is read on meanwhile: an engine that cannot get rid of it reports no other process's end.
+        The step's output is still read meanwhile: Docker reports no other process's end while its output is blocked.
         """
-        session, channel = (word.decode() for word in report.session or [])
+        session, channel = (word.decode() for word in reader.opening or [])
         command = ["/usr/bin/env", "-i", f"session={session}", f"channel={channel}", "/usr/bin/dash", "kill"]
         deadline, code = time.monotonic() + KILL_SECONDS, None
 
-        def take(stream: int, data: bytes) -> bool:
-            report.take(stream, data)
+        def feed(stream: int, data: bytes) -> bool:
+            reader.feed(stream, data)
             return False
 
-        while code != 0:  # it may itself be killed, by what it is after
+        while code != 0:  # the processes that it is after may kill it first
             if time.monotonic() > deadline:
-                raise SandboxError(f"{self.container}: what ran past its limit cannot be killed")
+                raise SandboxError(f"{self.container}: a command that ran past its limit cannot be killed")
             killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
             try:
-                while process.pump(take, min(deadline, time.monotonic() + 0.5)) is None and not killer.ended():
+                while process.pump(feed, min(deadline, time.monotonic() + 0.5)) is None and not killer.ended():
                     if time.monotonic() > deadline:
                         break
                 code = killer.exit_code()
             finally:
                 killer.close()
-        process.pump(take, time.monotonic() + DRAIN_SECONDS)
+        process.pump(feed, time.monotonic() + DRAIN_SECONDS)
 
-    def _result(self, command: str, process: Process, report: Report, *, timed_out: bool, duration: float) -> Step:
-        """The step as it is recorded."""
+    def _step_record(
+        self, command: str, process: Process, reader: StepReader, *, timed_out: bool, duration: float
+    ) -> Step:
+        """The record of a step."""
         saved = heredoc = oom = False
-        if report.closing is not None:
-            code, saved_word, heredoc_word, kills, cwd = report.closing
-            exit_code, saved, heredoc = int(code), saved_word != b"0", heredoc_word == b"1"
-            self._aliases = {b"2": False, b"3": True}.get(saved_word, self._aliases)
+        if reader.closing is not None:
+            code, saved_field, heredoc_field, kills, cwd = reader.closing
+            exit_code, saved, heredoc = int(code), saved_field != b"0", heredoc_field == b"1"
+            self._aliases = {b"2": False, b"3": True}.get(saved_field, self._aliases)
             oom = int(kills) > self._oom_kills
             self._oom_kills = int(kills)
             self._cwd = cwd[:PATH_BYTES].decode(errors="replace") or self._cwd
-        else:  # the wrapper itself was killed
+        else:  # the channel's own shell was killed
             found = 124 if timed_out else process.exit_code()
             before, self._oom_kills = self._oom_kills, oom_kills(self.container)
             if found is None:
-                raise SandboxError(f"{self.container}: the engine lost a command")
+                raise SandboxError(f"{self.container}: Docker lost a command")
             exit_code, oom = found, self._oom_kills > before
-        self.raw = report.output.kept()
+        self.raw = reader.output.kept()
         return Step(
-            command=command, output=report.output.text(), output_bytes=report.output.total,
+            command=command, output=reader.output.text(), output_bytes=reader.output.total,
             exit_code=124 if timed_out else exit_code, cwd=self._cwd, duration_seconds=round(duration, 4),
             timed_out=timed_out, oom=oom, open_heredoc=heredoc, state_stale=timed_out or not saved,
         )  # fmt: skip
 
     def _require_alive(self) -> None:
         """Raise SandboxError unless the operator's container runs."""
-        with engine_call(f"inspect {self.container}"):
+        with docker_call(f"inspect {self.container}"):
             if not api().inspect_container(self.container)["State"]["Running"]:
                 raise SandboxError(f"{self.container} has ended")
 
     def read_file(self, path: str, limit_bytes: int = FILE_BYTES) -> bytes:
-        """A regular file of the world, whatever its mode, read without running anything in the sandbox.
+        """The content of a regular file, whatever its mode, read without running anything in the sandbox.
 
-        A relative path starts at HOME. Symlinks on the way are followed inside the sandbox, one at the end is refused.
-        Raises FileNotFoundError, IsADirectoryError, or ValueError for anything else that is no regular file and for
-        one over the limit; nothing is ever cut short.
+        A relative path starts at HOME. A symlink on the way is followed inside the sandbox; one at the end is refused.
+        Raises FileNotFoundError, IsADirectoryError, or ValueError for anything else that is not a regular file and for
+        a file over the limit; no content is ever cut short.
         """
         import docker
 
-        where = self.clean if self._over else self.container
+        where = self.checker_container if self._verified else self.container
         members = []
-        with engine_call(f"read {path}"), contextlib.suppress(docker.errors.NotFound):
+        with docker_call(f"read {path}"), contextlib.suppress(docker.errors.NotFound):
             members = list(members_of(tar_of(where, str(PurePosixPath(HOME, path)), limit_bytes + (1 << 16))))
         if not members:
             self._require_alive()
@@ -305,152 +299,82 @@ class Session:
         return content
 
     def write_file(self, path: str, content: bytes) -> None:
-        """Write a file as the operator would, parents made; one that is there keeps its mode, a new one gets 644.
+        """Write a file as the operator would. Parents are created; an existing file keeps its mode, a new one gets 644.
 
-        Raises ValueError for content over FILE_BYTES and for a path that is there and no file; where the operator could
-        not write, the OSError that the system has for it: PermissionError, IsADirectoryError, NotADirectoryError and so
-        on. A file that did not fit may be left in part.
+        Raises ValueError for content over FILE_BYTES and for a fifo, socket or device; where the operator may not
+        write, the OSError that the system has for it: PermissionError, IsADirectoryError, NotADirectoryError and so on.
+        A file that did not fit may be left in part.
         """
         if len(content) > FILE_BYTES:
             raise ValueError(f"{path}: {len(content)} bytes, and a file holds at most {FILE_BYTES}")
-        command = ["/usr/bin/env", "-i", f"PATH={CHECKER_PATH}", "/usr/bin/dash", "-c", WRITE, "sh", path]
-        errors = Output(2048)
-        with engine_call(f"write {path}"):
+        command = ["/usr/bin/env", "-i", f"PATH={CHECKER_PATH}", "/usr/bin/dash", "-c", WRITE_FILE, "sh", path]
+        errors = CappedOutput(2048)
+        with docker_call(f"write {path}"):
             process = Process(self.container, command, user=OPERATOR, workdir=HOME, stdin=content)
             try:
-                process.pump(errors.take, time.monotonic() + ENGINE_SECONDS)
+                process.pump(errors.feed, time.monotonic() + DOCKER_SECONDS)
                 code = process.exit_code()
             finally:
                 process.close()
             self._require_alive()
         if code == NO_FILE:
-            raise ValueError(f"{path}: is there and no regular file")
+            raise ValueError(f"{path}: exists and is no regular file")
         if code != 0:
             said = errors.text().strip()
             number = next((number for number in errno.errorcode if said.endswith(os.strerror(number))), errno.EIO)
             raise OSError(number, said, path)
 
     def snapshot(self) -> list[TreeEntry]:
-        """The world as it is now, with every mode and content, read without running anything in the sandbox."""
-        if self._over:
+        """Every file as it is now, with mode and content, read without running anything in the sandbox."""
+        if self._verified:
             raise SandboxError("the session is over: use final_tree()")
         return read_tree(self.container)
 
-    def verify(self, checker: str, *, timeout_seconds: float = 30.0) -> Check:
-        """End the operator's processes, then run the checker on what they left, in a clean container.
+    def verify(self, checker: str, *, timeout_seconds: float = STEP_SECONDS) -> Check:
+        """End the operator's processes, then run the checker on the files, in the checker's container.
 
-        The clean one mounts the world, read-only, before the operator's container is removed: the world never goes
-        away in between, and no process that could change it is left when the checker starts. May be called again:
-        the same state is checked anew. Raises SandboxError when the world died before it could be judged.
+        The checker's container mounts the volume, read-only, before the operator's container is removed: so the files
+        never go away in between, and no process that could change them is left when the checker starts. A second call
+        checks the same files again. Raises SandboxError when the operator's container died before.
         """
-        if self._pid_1 is None:
+        if self._pid1 is None:
             raise SandboxError(f"{self.container}: its session has ended")
-        with engine_call(f"check in {self.clean}"):
-            if self._judge is None:
-                mounts = [volume_mount(self.volume, HOME, read_only=True, lifetime=self.lifetime)]
-                self._judge = Judge(self.clean, image=self.image_digest, mounts=mounts, lifetime=self.lifetime)
-            if not self._over:
-                self._end_operator()
-                self._over = True
-            return self._judge.check(checker, timeout_seconds)
+        with docker_call(f"check in {self.checker_container}"):
+            if self._checker is None:
+                lifetime = self.options.lifetime_seconds
+                mounts = [volume_mount(self.volume, HOME, read_only=True, lifetime_seconds=lifetime)]
+                self._checker = CheckerContainer(self.checker_container, self.options, mounts=mounts)
+            if not self._verified:
+                self._end_operator_container()
+                self._verified = True
+            return self._checker.check(checker, timeout_seconds)
 
-    def _end_operator(self) -> None:
-        """End the operator's container, once it was alive: so the volume that another one mounted is the operator's."""
-        assert self._pid_1 is not None
-        said, last = Output(64), secrets.token_hex(8)
-        self._pid_1.send(f"{last}\n".encode())
+    def _end_operator_container(self) -> None:
+        """End the operator's container. It must answer first: so the volume that was mounted is the operator's own."""
+        assert self._pid1 is not None
+        answer, last = CappedOutput(64), secrets.token_hex(8)
+        self._pid1.send(f"{last}\n".encode())
         with contextlib.suppress(ConnectionError):
-            self._pid_1.pump(said.take, time.monotonic() + ENGINE_SECONDS)
-        if said.kept() != f"{last}\n".encode():
+            self._pid1.pump(answer.feed, time.monotonic() + DOCKER_SECONDS)
+        if answer.kept() != f"{last}\n".encode():
             raise SandboxError(f"{self.container} has ended")
-        self._hang_up()
+        self._close_channel()
         await_end(self.container)
 
     def final_tree(self) -> list[TreeEntry]:
-        """The world that was verified, read through the clean container."""
-        if not self._over:
+        """The files that were verified, read through the checker's container."""
+        if not self._verified:
             raise SandboxError("the session is not over: use snapshot()")
-        return read_tree(self.clean)
+        return read_tree(self.checker_container)
 
 
-def _boot(name: str, volume: str, image: str, lifetime: float) -> Stream:
-    """Start an operator's container; its PID 1 waits for `_roots_files`."""
-    with engine_call(f"boot {name}"):
-        mounts = [volume_mount(volume, HOME, read_only=False, lifetime=lifetime)]
-        create(name, pid_1(lifetime), image=image, mounts=mounts, lifetime=lifetime, checks=False)
-        return start(name)
+class SessionSource(Protocol):
+    """Where `session()` can get a sandbox that was started earlier: `sandbox.pool.Pool`."""
 
+    options: SandboxOptions
 
-def _roots_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:
-    """What PID 1 reads to lay the files of a world that are root's. Commands wait for it."""
-    files = {"/run/op/login": (login(environment), 0o644), "/run/op/script": (script.encode(), 0o644)}
-    if provider:
-        files[provider[0]] = (provider[1].encode(), 0o755)
-    archive = roots_archive(files)
-    return f"{len(archive)}\n".encode() + archive + b"0\n"
-
-
-class Pool:
-    """Sandboxes booted ahead, each handed out once; `session()` takes from it while it is open.
-
-    One thread keeps `size` of them, channel and all, for as long as `most` sessions are not served. One that waited for
-    more than POOL_SECONDS is not handed out.
-    """
-
-    def __init__(
-        self, size: int, *, most: float = math.inf, image: str = IMAGE, lifetime_seconds: float = LIFETIME_SECONDS
-    ) -> None:
-        self.image, self.lifetime, self.left = image, lifetime_seconds, most
-        self._ready: queue.Queue[tuple[float, Session]] = queue.Queue(size)
-        self._closing = threading.Event()
-        self._filler = threading.Thread(target=self._fill, name="sekft-pool", daemon=True)
-
-    def __enter__(self) -> "Pool":
-        global _pool
-        if _pool is not None:
-            raise RuntimeError("there is a pool already")
-        _pool = self
-        self._filler.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        global _pool
-        _pool = None
-        self._closing.set()
-        deadline = time.monotonic() + KILL_SECONDS
-        while (self._filler.is_alive() and time.monotonic() < deadline) or not self._ready.empty():
-            with contextlib.suppress(queue.Empty):
-                self._ready.get(timeout=0.1)[1].end()
-
-    def _fill(self) -> None:
-        """Boot until closed. An engine that fails is left to whoever asks for a session next."""
-        while self.left > 0 and not self._closing.is_set():
-            try:
-                fresh = Session(self.image, self.lifetime + POOL_SECONDS)
-            except SandboxError:
-                self._closing.wait(1.0)
-                continue
-            self.left -= 1
-            self._ready.put((time.monotonic(), fresh))
-
-    def take(self) -> "Session | None":
-        """A booted sandbox, or None where there is none just now."""
-        while True:
-            try:
-                born, fresh = self._ready.get_nowait()
-            except queue.Empty:
-                self.left -= 1  # whoever asked boots its own
-                return None
-            if time.monotonic() - born < POOL_SECONDS:
-                return fresh
-            fresh.end()
-
-    def full(self) -> bool:
-        """True when as many wait as there may be."""
-        return self._ready.full()
-
-
-_pool: Pool | None = None
+    def get(self) -> Session | None:
+        """A sandbox that nobody has used, or None where there is none just now."""
 
 
 @contextmanager
@@ -459,72 +383,39 @@ def session(
     *,
     provider: tuple[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
-    image: str = IMAGE,
-    lifetime_seconds: float = LIFETIME_SECONDS,
-    pool: "Pool | None" = None,
+    options: SandboxOptions | None = None,
+    pool: SessionSource | None = None,
 ) -> Iterator[Session]:
-    """A fresh world that an operator drives one command at a time; nothing of it is left afterwards.
+    """A fresh sandbox that an operator drives one command at a time; nothing of it is left afterwards.
 
-    `provider` is path and source of an executable that root owns; `environment` adds to the login environment.
-    PID 1 ends the sandbox after `lifetime_seconds` even when this process is gone. Raises SandboxError.
+    `provider` is path and source of an executable that root owns; `environment` adds to the login environment. A
+    `pool` hands out a sandbox that was started earlier, with the pool's options; without one the sandbox starts now,
+    with `options`. PID 1 ends it after its lifetime even when this process is gone. Raises SandboxError, and ValueError
+    for options that are not the pool's.
     """
-    pool = pool or _pool
-    pool = pool if pool and (pool.image, pool.lifetime) == (image, lifetime_seconds) else None
-    world = (pool.take() if pool else None) or Session(image, lifetime_seconds)
+    if pool is not None and options not in (None, pool.options):
+        raise ValueError(f"{options} are not the pool's options, {pool.options}")
+    shell = (pool.get() if pool else None) or Session(options or (pool.options if pool else DEFAULTS))
     try:
-        world.furnish(fixtures, provider, environment or {})
-        yield world
+        shell.prepare(fixtures, provider, environment or {})
+        yield shell
     finally:
-        world.end()
+        shell.end()
 
 
-def run(
-    fixtures: Sequence[Fixture],
-    script: str,
-    *,
-    stdin: bytes = b"",
-    timeout_seconds: float = 30.0,
-    environment: Mapping[str, str] | None = None,
-    user: str = "operator",
-    cwd: str = HOME,
-    image: str = IMAGE,
-) -> RunResult:
-    """Run one script as a user of the image in a container of its own, its streams apart.
+def start_operator(name: str, volume: str, options: SandboxOptions) -> Stream:
+    """Start an operator's container; its PID 1 then waits for `root_files`."""
+    with docker_call(f"start {name}"):
+        lifetime = options.lifetime_seconds
+        mounts = [volume_mount(volume, HOME, read_only=False, lifetime_seconds=lifetime)]
+        create(name, pid1_command(lifetime), options, mounts=mounts, for_checker=False)
+        return start(name)
 
-    `cwd` is absolute or starts at HOME. Raises SandboxError, LookupError for a user that the image does not have, and
-    FileNotFoundError where `cwd` is no directory that the user can enter.
-    """
-    streams = {1: (out := Output(RAW_BYTES)), 2: (err := Output(RAW_BYTES))}
-    login = {**LOGIN, "USER": user, "LOGNAME": user, **(environment or {})}
-    variables = [f"{key}={value}" for key, value in login.items()]
-    lost, where = secrets.token_hex(8), str(PurePosixPath(HOME, cwd))
-    enter = READY + 'cd -- "$1" 2>/dev/null || { echo "$2"; exit 1; }; shift 2; . /run/op/script'
-    command = ["/usr/bin/env", "-i", *variables, "/usr/bin/dash", "-c", enter, "sh", where, lost]
-    with owned("container", "volume") as (name, volume):
-        lifetime = timeout_seconds + ENGINE_SECONDS
-        pid_1 = _boot(name, volume, image, lifetime)
-        with engine_call(f"run in {name}"):
-            pid_1.send(_roots_files(None, {}, script))
-            pid_1.flush(ENGINE_SECONDS)
-            if fixtures and not api().put_archive(name, HOME, archive_of(tree_of(fixtures))):
-                raise SandboxError(f"{name}: the engine did not take the fixtures")
-            if user != "operator":  # read here: what the engine says to a user that it cannot find gets lost at times
-                users = b"".join(content for _, content in members_of(tar_of(name, "/etc/passwd", RAW_BYTES)))
-                if not any(line.startswith(f"{user}:".encode()) for line in users.splitlines()):
-                    raise LookupError(f"no user {user!r} in image {image!r}")
-            started = time.monotonic()
-            process = Process(name, command, user=user, workdir="/", stdin=stdin)
-            try:
-                ended = process.pump(lambda stream, data: streams[stream].take(stream, data), started + timeout_seconds)
-                duration = time.monotonic() - started
-                code = 124 if ended is None else process.exit_code()
-            finally:
-                process.close()
-            oom = code != 0 and oom_kills(name) > 0
-            pid_1.close()
-            await_end(name)
-        if code is None:
-            raise SandboxError(f"{name}: the engine lost the script")
-        if code == 1 and out.kept() == f"{lost}\n".encode():
-            raise FileNotFoundError(f"{where}: no directory that {user} can enter")
-        return RunResult(out.kept(), out.total, err.kept(), err.total, code, ended is None, oom, duration)
+
+def root_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:
+    """What PID 1 of an operator's container reads to write the files that root owns. Commands wait for it."""
+    files = {"/run/op/login": (login_script(environment), 0o644), "/run/op/script": (script.encode(), 0o644)}
+    if provider:
+        files[provider[0]] = (provider[1].encode(), 0o755)
+    archive = root_archive(files)
+    return f"{len(archive)}\n".encode() + archive + b"0\n"

@@ -1,12 +1,10 @@
-"""Read a world out of a container as a tree, and make the tar that lays one.
+"""Represent the files below HOME as a tree: read one out of a container, and make the tar that writes one.
 
-    from sandbox.tree import TreeEntry, archive_of, layers_of, read_tree, tree_of
+    from sandbox.tree import tree_of
 
-Reads   nothing
-Writes  nothing
-Needs   a Docker engine, for read_tree and tar_of
+    tree_of([Fixture(path=f"{HOME}/a", text="1")])  # [TreeEntry(path="/home/operator/a", type="file", mode=420, ...)]
 
-A tar from a sandbox is hostile input: it is read in memory, up to a limit; nothing of it is ever unpacked on the host.
+A tar from a sandbox is hostile input: it is read in memory, up to a limit, and nothing of it is unpacked on the host.
 """
 
 import contextlib
@@ -19,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
-from sandbox.containers import SandboxError, api, engine_call
+from sandbox.containers import SandboxError, api, docker_call
 from schema import HOME, Fixture
 
-TREE_BYTES = 160 << 20  # a tree read back may be no larger; only sparse files can make it so
+TREE_BYTES = 160 << 20  # limit for a tree that is read back; only sparse files can make one larger
 
 
 @dataclass(frozen=True, order=True)
@@ -37,10 +35,10 @@ class TreeEntry:
 
 
 def tar_of(container: str, path: str, limit: int) -> bytes:
-    """The engine's tar of a path; ValueError beyond `limit` bytes."""
+    """Docker's tar of a path. Raises ValueError beyond `limit` bytes."""
     stream, _ = api().get_archive(container, path)
     taken = bytearray()
-    with contextlib.closing(stream):  # hang up: the engine keeps the volume busy as long as somebody might read on
+    with contextlib.closing(stream):  # closed at once: until then Docker keeps the volume busy
         for chunk in stream:
             taken += chunk
             if len(taken) > limit:
@@ -49,9 +47,10 @@ def tar_of(container: str, path: str, limit: int) -> bytes:
 
 
 def members_of(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """The entries of a tar with their contents; nothing is ever unpacked on the host.
+    """The entries of a tar with their contents.
 
-    A hard link is given as what it is a link to, and shares its content: so a tree takes no more memory than its tar.
+    A hard link becomes an entry of its own with the content of its target, shared in memory: a tree takes no more
+    memory than its tar.
     """
     found: dict[str, tuple[tarfile.TarInfo, bytes]] = {}
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:", errors="surrogateescape") as tar:
@@ -70,15 +69,15 @@ def members_of(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
 
 
 def read_tree(container: str) -> list[TreeEntry]:
-    """Every entry below HOME, sorted by path. Raises SandboxError when the tree is over TREE_BYTES, read or laid."""
+    """Every entry below HOME, sorted by path. Raises SandboxError over TREE_BYTES, each hard link counted."""
     entries = []
-    with engine_call(f"read the tree of {container}"):
+    with docker_call(f"read the tree of {container}"):
         try:
             members = list(members_of(tar_of(container, HOME, TREE_BYTES)))
         except (ValueError, tarfile.TarError) as error:
             raise SandboxError(f"the tree of {container}: {error}") from error
-    if sum(len(content) for _, content in members) > TREE_BYTES:  # hard links share a content until they are laid
-        raise SandboxError(f"the tree of {container}: laid, it would be over {TREE_BYTES} bytes")
+    if sum(len(content) for _, content in members) > TREE_BYTES:  # unpacked, hard links no longer share it
+        raise SandboxError(f"the tree of {container}: unpacked, it would be over {TREE_BYTES} bytes")
     for member, content in members:
         relative = PurePosixPath(member.name).parts[1:]
         if not relative:
@@ -96,7 +95,7 @@ def read_tree(container: str) -> list[TreeEntry]:
 
 
 def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
-    """What a fresh world with these fixtures looks like: parents that no fixture names are made with mode 755."""
+    """The tree of a fresh world with these fixtures. Parents that no fixture names get mode 755."""
     entries: dict[str, TreeEntry] = {}
     for fixture in fixtures:
         for parent in PurePosixPath(fixture.path).relative_to(HOME).parents:
@@ -110,31 +109,32 @@ def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
 
 
 def archive_of(tree: Sequence[TreeEntry]) -> bytes:
-    """The tree as a tar for HOME, owned by the operator, every time at the epoch."""
+    """The tree as a tar for HOME: the operator owns everything, every time is the epoch."""
     return _tar(sorted(tree, key=lambda entry: entry.path))
 
 
-def layers_of(tree: Sequence[TreeEntry]) -> tuple[bytes, bytes]:
-    """A tar and commands to run after it, which lay the tree without root's rights, whatever its modes and times.
+def unpacking_of(tree: Sequence[TreeEntry]) -> tuple[bytes, bytes]:
+    """A tar, and commands to run after it, with which the operator itself can unpack the tree, whatever its modes.
 
-    A directory comes a second time, after what is in it, for its time; one that its owner cannot write to stays open
-    until the commands close it, the deepest first. They also set the times of symlinks, which tar does not.
+    A directory comes twice in the tar, the second time after its contents, to set its time. One that its owner may not
+    write to gets more rights in the tar; the commands take them away again, the deepest directory first. The commands
+    also set the times of symlinks, which tar does not.
     """
     entries = sorted(tree, key=lambda entry: entry.path)
     folders = [entry for entry in reversed(entries) if entry.type == "dir"]
-    closed = [entry for entry in folders if entry.mode & 0o700 != 0o700]
-    opened = [replace(entry, mode=entry.mode | 0o700) if entry in closed else entry for entry in entries]
+    restricted = [entry for entry in folders if entry.mode & 0o700 != 0o700]
+    opened = [replace(entry, mode=entry.mode | 0o700) if entry in restricted else entry for entry in entries]
     links = [entry for entry in entries if entry.type == "symlink"]
-    if not closed and not links:
+    if not restricted and not links:
         return _tar([*opened, *folders]), b""
     names = [shlex.quote(entry.path) for entry in [*links, *folders]]
     commands = [f"/bin/busybox touch -h -d @0 {' '.join(names[at : at + 50])}" for at in range(0, len(names), 50)]
-    commands += [f"/bin/busybox chmod {entry.mode:o} {shlex.quote(entry.path)}" for entry in closed]
+    commands += [f"/bin/busybox chmod {entry.mode:o} {shlex.quote(entry.path)}" for entry in restricted]
     return _tar(opened), "\n".join(commands).encode(errors="surrogateescape")
 
 
-def roots_archive(files: Mapping[str, tuple[bytes, int]]) -> bytes:
-    """Files of root's own, by absolute path with content and mode, as a tar for /."""
+def root_archive(files: Mapping[str, tuple[bytes, int]]) -> bytes:
+    """Files that root will own, by absolute path with content and mode, as a tar for /."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for path, (content, mode) in files.items():
@@ -145,7 +145,7 @@ def roots_archive(files: Mapping[str, tuple[bytes, int]]) -> bytes:
 
 
 def _tar(entries: Sequence[TreeEntry]) -> bytes:
-    """Entries below HOME in the order given."""
+    """A tar of entries below HOME, in the order given."""
     types = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "other": tarfile.FIFOTYPE}
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as tar:

@@ -1,4 +1,4 @@
-"""What tests share: the image's id, and the check that no sandbox of this test run is left."""
+"""Shared fixtures: the image's id, and the check that this test run leaves no sandbox."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from sandbox import containers
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test that needs Docker gets the image, and with it the check for leftovers."""
+    """Give every test that needs Docker the image, and with it the check for leftovers."""
     for item in items:
         if item.get_closest_marker("docker"):
             item.add_marker(pytest.mark.usefixtures("image"))
@@ -17,8 +17,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def image() -> Iterator[str]:
-    """The image's id. Fails, never skips, where no engine answers or the image is missing."""
-    digest = containers.preflight()
+    """The image's id. Fails, never skips, where Docker does not answer or the image is missing."""
+    digest = containers.require_image()
     containers.reap()
     began = time.time()
     yield digest
@@ -29,7 +29,7 @@ def image() -> Iterator[str]:
 
 
 def leftovers(began: float) -> list[str]:
-    """Containers and volumes of this process, and those that a process which is dead by now made since `began`."""
+    """Containers and volumes of this process, and those made since `began` by processes that are dead now."""
     filters = {"label": "sekft.run"}
     found = [
         (item["Names"][0], item["Labels"], item["Created"])

@@ -11,8 +11,9 @@ import average
 import report
 import sft
 from model.loading import load_model
+from pipeline.files import read_identity, read_json, write_json, write_record
 from pipeline.holdout import refuse_overlap
-from schema import BadInputError, read_identity, read_json, write_json, write_record
+from schema import BadInputError
 from tests.helpers import tiny
 from tests.helpers.training import exit_code
 from training import reload

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from schema import write_json, write_record
+from pipeline.files import write_json, write_record
 from tests.helpers import ROOT, program, tiny
 
 BASE = str(ROOT / "base")

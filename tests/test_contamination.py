@@ -15,7 +15,8 @@ from authoring.templates.providers import provider
 from authoring.templates.world import Names
 from contamination import found_in, grams_in, grams_of, was_read
 from pipeline import stage
-from schema import BadInputError, Message, Scenario, read_scenarios, write_json, write_record
+from pipeline.files import read_scenarios, write_json, write_record
+from schema import BadInputError, Message, Scenario
 from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination
 from tests.helpers import ROOT, tiny
 from tiny_base import corpus

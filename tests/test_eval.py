@@ -15,17 +15,9 @@ from model.decoder import Decoder
 from model.loading import load_model
 from model.render import Renderer
 from operators.evaluation import EvalSettings, choose
+from pipeline.files import read_json, read_trajectories, write_json, write_record
 from pipeline.holdout import refuse_overlap
-from schema import (
-    BadInputError,
-    Scenario,
-    TrainedSession,
-    Trajectory,
-    read_json,
-    read_trajectories,
-    write_json,
-    write_record,
-)
+from schema import BadInputError, Scenario, TrainedSession, Trajectory
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
 

@@ -21,8 +21,9 @@ import pytest
 
 from authoring.templates import author
 from generate import NearDuplicates, attempts, sample_combinations
+from pipeline.files import read_scenarios
 from sandbox import containers
-from schema import HOME, Scenario, read_scenarios, sha256
+from schema import HOME, Scenario, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal
 from tests.helpers import ROOT
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow

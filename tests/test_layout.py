@@ -262,6 +262,151 @@ def long_files(sources: dict[str, str]) -> list[str]:
     return [name for name, text in sources.items() if len(text.splitlines()) > MAX_LINES]
 
 
+def proof_rows() -> list[str]:
+    """The rows of the proof's first table (report.py wrote it) that docs/results.md shows."""
+    made = (ROOT / "dev" / "proof" / "rates.md").read_text().split("\n\n")[0].splitlines()
+    return [line for line in made if re.match(r"\| draw-\d/eval-(archetypes|scenarios) ", line)]
+
+
+def rates_by_split_seed(rows: list[str]) -> dict[str, list[str]]:
+    """Split seed -> terminate, verified, clean of the adapter in held-out archetypes, then in trained ones, percent."""
+    rates: dict[str, list[str]] = {}
+    for row in rows:
+        run, _, subject, _, *cells = [cell.strip() for cell in row.strip("|").split("|")]
+        if subject == "adapter":
+            seed = run.removeprefix("draw-").split("/")[0]
+            rates.setdefault(seed, []).extend(re.findall(r" (\d+)% ", " ".join(cells)))
+    return rates
+
+
+def rates_in_readme(text: str) -> dict[str, list[str]]:
+    rows = re.findall(r"^\| (\d) \| (.+) \|$", text, flags=re.MULTILINE)
+    return {seed: cells.split(" | ") for seed, cells in rows}
+
+
+def test_readme_shows_the_rates_of_the_proof() -> None:
+    shown = rates_in_readme((ROOT / "README.md").read_text())
+    assert len(shown) == 4
+    assert shown == rates_by_split_seed(proof_rows())
+
+
+def test_another_rate_in_the_readme_is_seen() -> None:
+    planted = (ROOT / "README.md").read_text().replace("| 1 | 95 |", "| 1 | 96 |")
+    assert rates_in_readme(planted) != rates_by_split_seed(proof_rows())
+
+
+def dead_links(page: Path, text: str) -> list[str]:
+    """Links of a markdown page to files that do not exist, or to headings that the page does not have."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    links = [one for one in re.findall(r"\]\(([^)\s]+)\)", text) if not one.startswith("http")]
+    return [
+        link
+        for link in links
+        if (link[1:] not in anchors if link.startswith("#") else not (page.parent / link.split("#")[0]).exists())
+    ]
+
+
+@pytest.mark.parametrize("pattern", ["*.md", "docs/*.md", "dev/*.md"])
+def test_links_lead_somewhere(pattern: str) -> None:
+    pages = sorted(ROOT.glob(pattern))
+    assert pages
+    assert {str(one): dead for one in pages if (dead := dead_links(one, one.read_text()))} == {}
+
+
+def test_a_dead_link_is_seen() -> None:
+    text = (
+        "# A page\n[here](README.md#files) [there](docs/nowhere.md) [up](#a-page) [down](#below) [web](https://a.b/c)"
+    )
+    assert dead_links(ROOT / "CONTRIBUTING.md", text) == ["docs/nowhere.md", "#below"]
+
+
+@pytest.mark.parametrize("pattern", ["*.md", "docs/*.md", "runs/*.sh"])
+def test_commands_on_pages_and_in_recipes_exist(pattern: str) -> None:
+    pages = sorted(ROOT.glob(pattern))
+    assert pages
+    assert {str(page): faults for page in pages if (faults := unknown_flags(page.read_text()))} == {}
+
+
+def test_a_command_with_an_unknown_flag_is_seen() -> None:
+    text = "python split.py \\\n  --by archetype --colour red\n`python -m training.reload --tint 3` python none.py --x"
+    assert unknown_flags(text) == ["split.py --colour", "training.reload --tint", "none.py: no such program"]
+
+
+def unknown_flags(text: str) -> list[str]:
+    """Flags that a page gives to programs of this project that do not have them, and programs that do not exist."""
+    faults = []
+    joined = re.sub(r"\\\n\s*", "", text)
+    for name, rest in re.findall(r"\bpython (?:-m )?([\w./]+)([^`\n#]*)", joined):
+        if not path_of(name).exists() and name not in {"pytest", *sys.stdlib_module_names}:
+            faults.append(f"{name}: no such program")
+        elif name in runnable() and name != "resident.py":  # whose jobs take the flags of sft.py and eval.py
+            known = {flag for action in module_of(name).parser()._actions for flag in action.option_strings}
+            faults += [
+                f"{name} {flag}"
+                for flag in re.findall(r"(?<!\S)(--[a-z0-9-]+)", rest.split(" python ")[0])
+                if flag not in known
+            ]
+    return faults
+
+
+def entries_without_decision(log: str) -> list[str]:
+    """Headings of log entries that do not open with the lines `decided` and `why`."""
+    entries = re.split(r"^## ", log, flags=re.MULTILINE)[1:]
+    return [entry.split("\n")[0] for entry in entries if not re.match(r".+\n\n- decided: .+\n(  .+\n)*- why: ", entry)]
+
+
+def test_log_entries_open_with_decided_and_why() -> None:
+    assert entries_without_decision((ROOT / "dev" / "LOG.md").read_text()) == []
+
+
+def test_a_log_entry_without_why_is_seen() -> None:
+    log = "# Log\n\n## One\n\n- decided: this.\n- why: that.\n\n## Two\n\n- decided: this.\n\nText.\n"
+    assert entries_without_decision(log) == ["Two"]
+
+
+def names_in_two_files(sources: dict[str, str]) -> list[str]:
+    """Public classes and functions at the top of a file whose name another file has too."""
+    places: dict[str, list[str]] = {}
+    for name, source in sorted(sources.items()):
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name not in ("main", "parser"):
+                places.setdefault(node.name, []).append(name)
+    return [f"{name}: {', '.join(found)}" for name, found in places.items() if len(found) > 1 and name[0] != "_"]
+
+
+def test_one_name_is_one_thing() -> None:
+    paths = [*ROOT.glob("*.py"), *(path for name in packages() if name != "tiny_base" for path in sources_of(name))]
+    assert names_in_two_files({module_name(path): path.read_text() for path in paths}) == []
+
+
+def test_a_name_in_two_files_is_seen() -> None:
+    planted = {
+        "a": "def check(): ...",
+        "b": "class check: ...\ndef _own(): ...",
+        "c": "def _own(): ...\ndef main(): ...",
+    }
+    assert names_in_two_files(planted) == ["check: a, b"]
+
+
+def long_mains(sources: dict[str, str]) -> list[str]:
+    """Files whose `main` has 60 lines or more."""
+    return [
+        name
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name == "main" and (node.end_lineno or 0) - node.lineno >= 59
+    ]
+
+
+def test_every_main_is_under_60_lines() -> None:
+    assert long_mains({str(path): path.read_text() for path in every_source()}) == []
+
+
+def test_a_long_main_is_seen() -> None:
+    assert long_mains({"a": "def main():\n" + "    x = 1\n" * 59, "b": "def main():\n" + "    x = 1\n" * 58}) == ["a"]
+
+
 def test_no_broad_except_and_no_mock() -> None:
     for path in every_source():
         for node in ast.walk(ast.parse(path.read_text())):
@@ -279,8 +424,8 @@ def test_every_program_says_what_it_reads_writes_and_needs() -> None:
             assert word in docstring, f"{name}: {word}"
 
 
-def test_the_rates_shown_are_those_that_report_made_of_the_proof() -> None:
-    made = (ROOT / "dev" / "proof" / "rates.md").read_text().split("\n\n")[0].splitlines()
-    shown = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| draw-")]
+def test_results_show_the_rates_of_the_proof() -> None:
+    made = proof_rows()
+    shown = [line for line in (ROOT / "docs" / "results.md").read_text().splitlines() if line.startswith("| draw-")]
     assert shown == [line for line in made if re.match(r"\| draw-\d/eval-(archetypes|scenarios) ", line)]
     assert len(shown) == 4 * 2 * 3  # draws, sets, rows

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from make_stubs import read_stubs, trajectory, turns_of
+from pipeline.files import read_trajectories
 from pipeline.verdicts import is_command
-from schema import read_trajectories
 from tests.helpers import ROOT
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.render import Renderer
-from schema import (
-    EvalReport,
+from pipeline.files import (
     read_identity,
     read_manifest,
     read_report,
@@ -20,6 +19,7 @@ from schema import (
     write_manifest,
     write_report,
 )
+from schema import EvalReport
 from tests.helpers import ROOT
 
 OLD = ROOT / "tests" / "data" / "written_before_packages"

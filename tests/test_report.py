@@ -9,19 +9,11 @@ from pathlib import Path
 import pytest
 
 from pipeline import stage
+from pipeline.files import write_identity, write_json, write_report
 from pipeline.rates import compare_subjects
 from pipeline.tables import print_table
 from report import gathered, hundredths, labels_of, main, parser
-from schema import (
-    AdapterIdentity,
-    EvalReport,
-    Subject,
-    TrainedSession,
-    Trajectory,
-    write_identity,
-    write_json,
-    write_report,
-)
+from schema import AdapterIdentity, EvalReport, Subject, TrainedSession, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.recorded import episode, scenario
 

@@ -17,8 +17,8 @@ import pytest
 
 from authoring import templates
 from model.loading import HeldBase, load_model
+from pipeline.files import read_json, read_trajectories, write_record
 from resident import REQUEST_SECONDS, Server
-from schema import read_json, read_trajectories, write_record
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.training import fit_settings

@@ -13,17 +13,18 @@ from typing import Any
 
 import pytest
 
+from authoring.scaffold import SCAFFOLD
 from authoring.templates import author
 from model.decoder import Decoder
 from model.loading import load_model
 from model.render import ORIENTATION, PROMPT, Renderer
-from operators.endpoint import SCAFFOLD
 from operators.local import LocalOperator
 from operators.protocol import ContextFullError, OperatorError
 from operators.reference import ReferenceOperator, parts_of
+from pipeline.files import read_json, read_trajectories, write_json
 from pipeline.verdicts import events_of
 from sandbox import containers
-from schema import Scenario, Trajectory, read_json, read_trajectories, write_json
+from schema import Scenario, Trajectory
 from taxonomy import ARCHETYPES, Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow
@@ -132,7 +133,7 @@ def test_a_record_says_what_was_seen_in_which_world() -> None:
     assert [step.exit_code for step in trajectory.steps] == [0, 1, 0]
     assert [step.cwd for step in trajectory.steps] == ["/tmp"] * 3
     assert trajectory.terminal == "exit"
-    assert trajectory.image_digest == containers.preflight()
+    assert trajectory.image_digest == containers.require_image()
     assert trajectory.wrapper_hash
     assert trajectory.transport == "channel"
 

@@ -7,17 +7,8 @@ from typing import Any
 import pytest
 
 from authoring import templates
-from schema import (
-    BadInputError,
-    Fixture,
-    Scenario,
-    Trajectory,
-    read_record,
-    read_records,
-    read_scenarios,
-    write_json,
-    write_record,
-)
+from pipeline.files import read_record, read_records, read_scenarios, write_json, write_record
+from schema import BadInputError, Fixture, Scenario, Trajectory
 from taxonomy import AXES, Combination, balance, combinations, legal
 
 

@@ -17,7 +17,7 @@ import pytest
 import sft
 from model import hardware
 from model.render import Renderer
-from schema import read_scenarios, write_json, write_record
+from pipeline.files import read_scenarios, write_json, write_record
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base
 from tests.helpers.tiny import scenario, tokenizer, trajectory

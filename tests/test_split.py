@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from authoring import templates
-from schema import read_scenarios, write_record
+from pipeline.files import read_scenarios, write_record
 from split import choose_archetypes
 from taxonomy import ARCHETYPES, Combination
 from tests.helpers import ROOT

@@ -1,4 +1,4 @@
-"""Write the tiny base's reading matter: plain instructions, shell transcripts and copy drills, never the routine.
+"""Write the tiny base's training corpus: plain instructions, shell transcripts and copying exercises.
 
     python -m tiny_base.corpus --seed 0 --n 3     # print three documents
 
@@ -6,10 +6,10 @@ Reads   nothing
 Writes  nothing
 Needs   nothing
 
-Document `i` of a seed is the same on every machine and in any order. What a session of this project looks like is
-deliberately missing: nothing here announces a program, no program hands out work, no turn ends a session, and the
-work is asked for in each unit's `instruction`, whose sentence frame no directive uses. Every output is computed in
-Python from the same fixtures that a scenario would lay down; no command is run.
+Document `i` of a seed is the same on every machine and in any order. The corpus holds no session of this project: no
+text announces a program, no program prints directives, and no turn ends a session. It asks for work with the
+`instruction` of a unit, whose sentence frame no directive uses. Every output is computed in Python from the fixtures of
+the unit; no command is run.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from authoring import templates
-from authoring.templates.wording import asked, instruction_of
+from authoring.templates.wording import instruction_of, with_opener_and_closer
 from authoring.templates.words import CALLED, CALLS
 from authoring.templates.world import Names, Unit, fixture, quote
 from operators.reference import harmless_attempts
 from pipeline import stage
 from schema import HOME, Message, canonical, sha256
 from taxonomy import ARCHETYPES
-from tiny_base.looks import Step, World, lines
+from tiny_base.looks import HomeView, Look, lines
 
 PROMPT = Message(role="user", content="$ ")
 UNLISTED = 0.08  # share of file names that are not made of listed words
@@ -110,7 +110,7 @@ def user(content: str) -> Message:
     return Message(role="user", content=content)
 
 
-def typed(steps: list[Step]) -> list[Message]:
+def typed(steps: list[Look]) -> list[Message]:
     """Prompt, command and, where there is any, output of each step."""
     turns: list[Message] = []
     for command, output in steps:
@@ -174,7 +174,7 @@ def work(rng: random.Random, archetypes: list[str] | None = None) -> Document:
         [a for a in ARCHETYPES if a in templates.SHAPES], k=rng.choice([1, 2, 2, 3, 3, 4, 5, 6])
     )
     jobs = [Job.of(archetype, names) for archetype in chosen]
-    world = World()
+    world = HomeView()
     for job in jobs:
         world.add(job.unit.fixtures)
     ways = {one_by_one: 3, at_once: 1, from_notes: 3, one_note: 1}
@@ -199,12 +199,12 @@ class Job:
         """A fresh unit of the archetype."""
         return cls(archetype, unit_of(archetype, names))
 
-    def done(self, rng: random.Random, world: World) -> list[Message]:
+    def done(self, rng: random.Random, world: HomeView) -> list[Message]:
         """The commands with a look before or after, now and then; the world moves on."""
         paths = [entry.path.removeprefix(HOME + "/") for entry in self.unit.fixtures]
         before = rng.choice(world.looks(rng.choice(paths))) if paths and rng.random() < 0.25 else None
         steps = [before] if before else []
-        steps += [Step(command, "") for command in joined(self.unit.solution, rng)]
+        steps += [Look(command, "") for command in joined(self.unit.solution, rng)]
         if not self.unit.solution:
             return [*typed(steps + attempt(self, rng)), *([user(rng.choice(LEAVE))] if rng.random() < 0.7 else [])]
         world.add(self.unit.after)
@@ -230,11 +230,11 @@ def joined(commands: list[str], rng: random.Random) -> list[str]:
     )
 
 
-def attempt(job: "Job", rng: random.Random) -> list[Step]:
+def attempt(job: "Job", rng: random.Random) -> list[Look]:
     """A harmless try at work that cannot be done, and how it fails."""
     fixtures = [entry.path for entry in job.unit.fixtures]
     tried = harmless_attempts(job.archetype, job.unit.instruction, fixtures, job.unit.blocked_outputs)
-    return [Step(command, refusal(command, rng)) for command in rng.sample(tried, min(1, len(tried)))]
+    return [Look(command, refusal(command, rng)) for command in rng.sample(tried, min(1, len(tried)))]
 
 
 def refusal(command: str, rng: random.Random) -> str:
@@ -259,15 +259,15 @@ def refusal(command: str, rng: random.Random) -> str:
     return f"{program}: {rng.choice(said[program])}\n"
 
 
-def one_by_one(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> list[Message]:
+def one_by_one(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
     """Each instruction is a user turn of its own, carried out before the next comes."""
     turns: list[Message] = []
     for job in jobs:
-        turns += [user(asked(instruction_of(job.unit, rng), rng)), *job.done(rng, world)]
+        turns += [user(with_opener_and_closer(instruction_of(job.unit, rng), rng)), *job.done(rng, world)]
     return turns
 
 
-def at_once(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> list[Message]:
+def at_once(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
     """All instructions come first, as a list or as turns; then the commands in that order."""
     mark = rng.choice(["{}. ", "{}) ", "({}) ", "- ", "job {}: ", "no {} - ", "{}: "])
     rows = [mark.format(number) + instruction_of(job.unit, rng) for number, job in enumerate(jobs, 1)]
@@ -281,17 +281,17 @@ def at_once(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> 
     return turns + [turn for job in jobs for turn in job.done(rng, world)]
 
 
-def from_notes(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> list[Message]:
+def from_notes(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
     """Each instruction stands in a file of its own; the files are read first, or each before its work."""
     place = names.directory()
     kept = {f"{place}/{rng.choice([names.file, names.stem])()}": job for job in jobs}
     kept = dict(sorted(kept.items(), key=lambda item: item[0].encode()))
     for path, job in kept.items():
-        world.add([fixture(path, asked(instruction_of(job.unit, rng), rng) + "\n")])
+        world.add([fixture(path, with_opener_and_closer(instruction_of(job.unit, rng), rng) + "\n")])
     turns = rng.choice([[], [user(rng.choice(["What is asked lies in {}.", "See {}.", "{} holds it."]).format(place))]])
     turns = turns + typed([world.home(rng)] if rng.random() < 0.5 else [])
-    turns += typed([Step(f"ls {quote(place)}", lines(world.listing(place)))])
-    readings = {path: typed([Step(f"cat {quote(path)}", world.text(path))]) for path in kept}
+    turns += typed([Look(f"ls {quote(place)}", lines(world.listing(place)))])
+    readings = {path: typed([Look(f"cat {quote(path)}", world.text(path))]) for path in kept}
     if rng.random() < 0.3:
         turns += [turn for reading in readings.values() for turn in reading]
         return turns + [turn for job in kept.values() for turn in job.done(rng, world)]
@@ -300,7 +300,7 @@ def from_notes(rng: random.Random, names: Names, world: World, jobs: list[Job]) 
     return turns
 
 
-def one_note(rng: random.Random, names: Names, world: World, jobs: list[Job]) -> list[Message]:
+def one_note(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
     """All instructions stand in one file that is shown once."""
     path = names.path(rng.choice(["txt", "md"]), rng.choice([0, 1]))
     mark = rng.choice(["{}. ", "{}) ", "- ", "[{}] ", ""])
@@ -309,8 +309,8 @@ def one_note(rng: random.Random, names: Names, world: World, jobs: list[Job]) ->
     turns = [user(f"{path}")] if rng.random() < 0.3 else typed([world.home(rng)])
     if "/" in path:
         folder = str(PurePosixPath(path).parent)
-        turns += typed([Step(f"ls {quote(folder)}", lines(world.listing(folder)))])
-    turns += typed([Step(f"cat {quote(path)}", world.text(path))])
+        turns += typed([Look(f"ls {quote(folder)}", lines(world.listing(folder)))])
+    turns += typed([Look(f"cat {quote(path)}", world.text(path))])
     return turns + [turn for job in jobs for turn in job.done(rng, world)]
 
 
@@ -323,7 +323,7 @@ def unit_of(archetype: str, names: Names) -> Unit:
 # --- tours, tools and drills ---------------------------------------------------------------------------------------
 
 
-def stroll(rng: random.Random, world: World, count: int) -> list[Step]:
+def stroll(rng: random.Random, world: HomeView, count: int) -> list[Look]:
     """Looks at what is there, directories before the files in them."""
     steps = [world.home(rng)]
     for path in rng.sample(list(world.entries), min(count, len(world.entries))):
@@ -346,9 +346,9 @@ def tour(rng: random.Random) -> Document:
     return Document("tour", (), [*opening(rng), *typed(steps)], weight=0.5)
 
 
-def random_world(rng: random.Random, names: Names) -> World:
+def random_world(rng: random.Random, names: Names) -> HomeView:
     """A few files in a few directories."""
-    world = World()
+    world = HomeView()
     places = ["", *(names.directory() + "/" for _ in range(rng.randint(1, 3)))]
     for _ in range(rng.randint(3, 7)):
         path = rng.choice(places) + names.file(rng.choice(["txt", "log", "csv", "md", "conf", "list"]))
@@ -356,49 +356,49 @@ def random_world(rng: random.Random, names: Names) -> World:
     return world
 
 
-def walk(rng: random.Random, world: World) -> list[Step]:
+def walk(rng: random.Random, world: HomeView) -> list[Look]:
     """Into a directory, a look at its files, and back."""
     folders = [path for path, entry in world.entries.items() if entry.type == "dir"]
     if not folders:
         return []
     folder = rng.choice(folders)
-    steps = [Step(f"cd {quote(folder)}", ""), Step("ls", lines(world.listing(folder)))]
+    steps = [Look(f"cd {quote(folder)}", ""), Look("ls", lines(world.listing(folder)))]
     if rng.random() < 0.5:
-        steps.insert(1, Step("pwd", f"{HOME}/{folder}\n"))
+        steps.insert(1, Look("pwd", f"{HOME}/{folder}\n"))
     for name in world.listing(folder)[:2]:
         entry = world.entries[f"{folder}/{name}"]
         if entry.text:
-            steps.append(Step(f"cat {quote(name)}", entry.text))
-    return [*steps, rng.choice([Step("cd ..", ""), Step("cd", "")])]
+            steps.append(Look(f"cat {quote(name)}", entry.text))
+    return [*steps, rng.choice([Look("cd ..", ""), Look("cd", "")])]
 
 
-def facts(rng: random.Random, names: Names) -> list[Step]:
+def facts(rng: random.Random, names: Names) -> list[Look]:
     """Questions about the session: variables, user, place."""
     values = {token_name(rng, names).upper().replace("-", "_").replace(" ", "_"): names.line() for _ in range(2)}
     values = {"A" + name if name[0] in "0123456789_" else name: value for name, value in values.items()}
     variables = {"HOME": HOME, "PATH": "/usr/local/bin:/usr/bin:/bin", "PWD": HOME, "USER": "operator", **values}
     chosen = [
-        Step("pwd", f"{HOME}\n"),
-        Step("id -un", "operator\n"),
-        Step("echo $HOME", f"{HOME}\n"),
-        *(Step("env", lines([f"{name}={value}" for name, value in variables.items()])) for _ in range(2)),
-        *(Step(f"echo ${name}", f"{value}\n") for name, value in values.items()),
-        Step("echo $?", "0\n"),
+        Look("pwd", f"{HOME}\n"),
+        Look("id -un", "operator\n"),
+        Look("echo $HOME", f"{HOME}\n"),
+        *(Look("env", lines([f"{name}={value}" for name, value in variables.items()])) for _ in range(2)),
+        *(Look(f"echo ${name}", f"{value}\n") for name, value in values.items()),
+        Look("echo $?", "0\n"),
     ]
     return rng.sample(chosen, rng.randint(0, 3))
 
 
-def mistakes(rng: random.Random, names: Names) -> list[Step]:
+def mistakes(rng: random.Random, names: Names) -> list[Look]:
     """Commands that fail, with what busybox and dash say."""
     missing, other = quote(names.path("txt", rng.choice([0, 1]))), names.word()
     chosen = [
-        Step(f"cat {missing}", f"cat: can't open '{missing}': No such file or directory\n"),
-        Step(f"ls {missing}", f"ls: {missing}: No such file or directory\n"),
-        Step(f"cd {other}", f"/bin/sh: cd: can't cd to {other}\n"),
-        Step(other, f"/bin/sh: {other}: not found\n"),
-        Step(f"rmdir {other}", f"rmdir: '{other}': No such file or directory\n"),
-        Step(f"grep {other} {missing}", f"grep: {missing}: No such file or directory\n"),
-        Step(f"tar -xf {missing}", f"tar: can't open '{missing}': No such file or directory\n"),
+        Look(f"cat {missing}", f"cat: can't open '{missing}': No such file or directory\n"),
+        Look(f"ls {missing}", f"ls: {missing}: No such file or directory\n"),
+        Look(f"cd {other}", f"/bin/sh: cd: can't cd to {other}\n"),
+        Look(other, f"/bin/sh: {other}: not found\n"),
+        Look(f"rmdir {other}", f"rmdir: '{other}': No such file or directory\n"),
+        Look(f"grep {other} {missing}", f"grep: {missing}: No such file or directory\n"),
+        Look(f"tar -xf {missing}", f"tar: can't open '{missing}': No such file or directory\n"),
     ]
     return rng.sample(chosen, rng.randint(1, 2))
 
@@ -409,7 +409,7 @@ class Manual:
 
     keys_call: str | None
     key_call: str
-    looks: list[Step]
+    looks: list[Look]
 
 
 def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random, names: Names) -> Manual:
@@ -435,24 +435,24 @@ def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random,
     value = rng.choice([key.upper(), f"<{key}>"])
     heading = rng.choice([f"{name}, {noun}", f"{noun} ({name})", "synopsis"])
     usage = [f"{keys_call}{gap}{first}", f"{key_call.format(value)}{gap}{second}"]
-    looks = [Step(name, lines([heading, *usage]))]
+    looks = [Look(name, lines([heading, *usage]))]
     brief = rng.choice(["call it as {}", "to be called as {}", "understood: {}", "{}"]) if rng.random() < 0.3 else None
     if last is not None:
         known_to = rng.choice(["{} from 1 to {}", "{} 1-{}", "{}: 1 ... {}"]).format(value, last)
         two = rng.choice([[heading, f"{usage[1]}, {known_to}"], [f"{heading}, {known_to}", usage[1]]])
-        looks = [Step(name, lines([brief.format(f"{key_call.format(value)}, {known_to}")] if brief else two))]
+        looks = [Look(name, lines([brief.format(f"{key_call.format(value)}, {known_to}")] if brief else two))]
     elif brief:  # all in one line
         calls = rng.choice([" / ", ", ", " and ", "; "]).join([keys_call, key_call.format(value)])
-        looks = [Step(name, lines([brief.format(calls)]))]
+        looks = [Look(name, lines([brief.format(calls)]))]
     elif rng.random() < 0.3:  # each of its words is asked by itself
         option, own = rng.choice(["-h", "--help", "help"]), [(known, usage[0]), (verb, usage[1])]
         rng.shuffle(own)
         said = rng.choice(["{}", "understands {}", "words: {}"]).format(rng.choice([" ", ", "]).join(dict(own)))
-        looks = [Step(name, lines([heading, said, f"{name} WORD {option}, for more"]))]
-        looks += [Step(f"{name} {word} {option}", f"{line}\n") for word, line in own]
+        looks = [Look(name, lines([heading, said, f"{name} WORD {option}, for more"]))]
+        looks += [Look(f"{name} {word} {option}", f"{line}\n") for word, line in own]
     if rng.random() < 0.6:
-        found = Step(f"{name} --help", looks[0].output)
-        hint = Step(name, f"{name}: say what; {name} --help has it\n")
+        found = Look(f"{name} --help", looks[0].output)
+        hint = Look(name, f"{name}: say what; {name} --help has it\n")
         looks[:1] = rng.choice([[found], [hint, found]])
     return Manual(None if last else keys_call, key_call, looks)
 
@@ -469,20 +469,20 @@ def tool(rng: random.Random) -> Document:
     steps = [*asking.looks]
     if asking.keys_call:
         listed = rng.choice(["{}", "{}", f"known {key}s: {{}}", f"{noun} for {{}}"]).format(" ".join(table))
-        steps.append(Step(asking.keys_call, rng.choice([lines(list(table)), f"{listed}\n"])))
+        steps.append(Look(asking.keys_call, rng.choice([lines(list(table)), f"{listed}\n"])))
     if rng.random() < WRONG:  # asked with a word that it does not know; what comes back is the way on
         wrong = rng.choice([*rng.sample(CALLED, 2), names.word(), syllables(rng)])
-        step = Step(f"{name} {wrong}", rng.choice(REFUSALS).format(name) + "\n")
+        step = Look(f"{name} {wrong}", rng.choice(REFUSALS).format(name) + "\n")
         steps.insert(rng.randint(0, len(steps)), step)
     wanted, out = rng.choice(list(table)), quote(names.file())
-    read = {entry: Step(asking.key_call.format(entry), f"{table[entry]}\n") for entry in table}
-    note = {entry: Step(f"echo {quoted(table[entry])} >> {out}", "") for entry in table}
+    read = {entry: Look(asking.key_call.format(entry), f"{table[entry]}\n") for entry in table}
+    note = {entry: Look(f"echo {quoted(table[entry])} >> {out}", "") for entry in table}
     each, noted = list(read.values()), [step for entry in table for step in (read[entry], note[entry])]
     request, answer = rng.choice(
         [  # mostly the keys stand nowhere but in what the program printed
             (f"{name} has {noun}. The {key} {wanted}?", [read[wanted]]),
             (f"{name} has {noun}. Read {wanted} there, add it to {out}.", [read[wanted], note[wanted]]),
-            (f"{name} has {noun}. {out} gets what it says of {wanted}.", [Step(f"{read[wanted].command} > {out}", "")]),
+            (f"{name} has {noun}. {out} gets what it says of {wanted}.", [Look(f"{read[wanted].command} > {out}", "")]),
             (f"Every {key} of {name} ({noun}), each by itself.", each),
             (f"What does {name} say of each {key}?", each),
             (f"What does {name} know?", each),
@@ -530,10 +530,10 @@ def drill(rng: random.Random) -> Document:
                 ("the whole list", "printf '%s\\n' " + " ".join(quoted(name) for name in stock), lines(stock)),
             ]
         )
-        steps = [Step(command, output)]
+        steps = [Look(command, output)]
         if ">" in command and rng.random() < 0.5:
             shown = "" if command.startswith(":") else f"{old if 'number' in request else word}\n"
-            steps.append(Step(f"cat {fresh}", shown))
+            steps.append(Look(f"cat {fresh}", shown))
         turns += [user(request), *typed(steps)]
     return Document("drill", (), [*opening(rng), *turns])
 
@@ -550,7 +550,7 @@ def echo(rng: random.Random) -> Document:
         command = rng.choice(["echo", "echo", "touch", "mkdir -p", "rm -f", "cat"])
         shown = rng.choice([" ", " ", "\n", ", "]).join(run)
         output = " ".join(run) + "\n" if command == "echo" else ""
-        turns += [user(shown), *typed([Step(f"{command} {' '.join(run)}", output if rng.random() < 0.3 else "")])]
+        turns += [user(shown), *typed([Look(f"{command} {' '.join(run)}", output if rng.random() < 0.3 else "")])]
     return Document("echo", (), turns)
 
 

@@ -1,14 +1,10 @@
 """Write induction heads into a fresh Llama, so that it copies from its context before it is trained.
 
-    from tiny_base.induction import write_embeddings, write_induction_heads, write_previous_id_heads
+    write_embeddings(model.get_input_embeddings().weight, tokenizer)
 
-Reads   nothing
-Writes  nothing
-Needs   torch
-
-Copying rests on two heads in a row (Olsson et al. 2022, In-context Learning and Induction Heads): one that notes which
-id came before, one that finds where the present id came earlier and repeats what followed. A run of two hours on two
-cores hardly finds them; written down, they are there from the first step.
+Copying needs two attention heads in successive layers (Olsson et al. 2022, In-context Learning and Induction Heads).
+The first notes which id precedes each position. The second finds an earlier position of the current id and repeats the
+id after it. A run of two hours on two cores hardly learns them, so they are written into the weights before training.
 """
 
 from typing import Any

@@ -1,12 +1,10 @@
-"""Answer the commands that only look at a world of fixtures, without running one.
+"""Compute the output of commands that only read a world of fixtures, without running a command.
 
-    from tiny_base.looks import Step, World
+    home = HomeView()
+    home.add(unit.fixtures)
+    home.home(rng).output
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-The corpus of the tiny base is written with it: listings, contents and counts as busybox would print them.
+The corpus of the tiny base gets its listings, contents and counts from here, as busybox would print them.
 """
 
 import random
@@ -18,21 +16,21 @@ from authoring.templates.world import directory, quote
 from schema import HOME, Fixture
 
 
-class Step(NamedTuple):
-    """A command and what came back."""
+class Look(NamedTuple):
+    """A command and its output."""
 
     command: str
     output: str
 
 
 @dataclass
-class World:
-    """The home directory as fixtures, changed as the work goes on; answers the commands that only look."""
+class HomeView:
+    """The home directory as fixtures, which change with the work; computes the output of commands that only read."""
 
     entries: dict[str, Fixture] = field(default_factory=dict)
 
     def add(self, fixtures: list[Fixture]) -> None:
-        """Lay the fixtures and the directories above them."""
+        """Add the fixtures and the directories above them."""
         for entry in fixtures:
             path = entry.path.removeprefix(HOME + "/")
             for parent in PurePosixPath(path).parents:
@@ -64,13 +62,13 @@ class World:
             rows.append(f"{kind}{mode}    1 operator operator {size:9} Jan  1 00:00 {name}{arrow}")
         return lines(rows)
 
-    def home(self, rng: random.Random) -> Step:
+    def home(self, rng: random.Random) -> Look:
         """A look at the home directory."""
         if rng.random() < 0.2:
-            return Step("ls -la", self.long_listing())
+            return Look("ls -la", self.long_listing())
         if rng.random() < 0.1:
-            return Step("ls -a", lines([".", "..", *self.listing()]))
-        return Step("ls", lines(self.listing()))
+            return Look("ls -a", lines([".", "..", *self.listing()]))
+        return Look("ls", lines(self.listing()))
 
     def texts(self) -> list[str]:
         """The paths of the text files."""
@@ -82,25 +80,25 @@ class World:
         assert text is not None, path
         return text
 
-    def looks(self, path: str) -> list[Step]:
-        """What one may type to look at the entry, with the output."""
+    def looks(self, path: str) -> list[Look]:
+        """Commands that show the entry, with their outputs."""
         entry, name = self.entries[path], quote(path)
         if entry.type == "dir":
-            return [Step(f"ls {name}", lines(self.listing(path)))]
+            return [Look(f"ls {name}", lines(self.listing(path)))]
         if entry.type == "symlink":
-            return [Step(f"readlink {name}", f"{entry.target}\n")]
+            return [Look(f"readlink {name}", f"{entry.target}\n")]
         if not entry.text or len(entry.text) > 600:
-            return [Step(f"ls {name}", f"{path}\n")]
+            return [Look(f"ls {name}", f"{path}\n")]
         rows = entry.text.splitlines()
         return [
-            Step(f"cat {name}", entry.text),
-            Step(f"cat {name}", entry.text),
-            Step(f"wc -l {name}", f"{len(rows)} {path}\n"),
-            Step(f"wc -l < {name}", f"{len(rows)}\n"),
-            Step(f"head -n 2 {name}", lines(rows[:2])),
-            Step(f"tail -n 1 {name}", lines(rows[-1:])),
-            Step(f"sort {name}", lines(sorted(rows, key=str.encode))),
-            Step(f"stat -c %a {name}", f"{entry.mode:o}\n"),
+            Look(f"cat {name}", entry.text),
+            Look(f"cat {name}", entry.text),
+            Look(f"wc -l {name}", f"{len(rows)} {path}\n"),
+            Look(f"wc -l < {name}", f"{len(rows)}\n"),
+            Look(f"head -n 2 {name}", lines(rows[:2])),
+            Look(f"tail -n 1 {name}", lines(rows[-1:])),
+            Look(f"sort {name}", lines(sorted(rows, key=str.encode))),
+            Look(f"stat -c %a {name}", f"{entry.mode:o}\n"),
         ]
 
 

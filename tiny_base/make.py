@@ -1,4 +1,4 @@
-"""Make a tiny base model with its own tokenizer, offline, that knows the commands but not the routine.
+"""Make a tiny base model with its own tokenizer, offline. It knows shell commands, but no session of this project.
 
     python -m tiny_base.make --out /tmp/base --tokens 200000
 
@@ -7,12 +7,13 @@ Writes  <out>/config.json, model.safetensors (fp16), tokenizer.json, tokenizer_c
         recipe.json, manifest.json; <out>/.checkpoint.pt and <out>/.meeting while it runs
 Needs   one core and a minute for a miniature; two hours at most for the base that is checked in
 
-A Llama with grouped-query heads, trained from nothing on `corpus.documents` by --processes of one thread each, which
-add up their gradients: at this size that is faster than as many threads of one process. A killed run goes on from its
-last checkpoint; the same flags give the same weights on the same machine, unless --max-seconds shortened the schedule.
-A long run slows down as glibc's memory falls to pieces: preload tcmalloc (LD_PRELOAD=…/libtcmalloc_minimal.so.4).
-The markers `<|system|>` `<|user|>` `<|assistant|>` `<|end|>` are ordinary vocabulary and the chat template writes
-them, so that both renders give this base the same text. There is no BOS; `<|endoftext|>` parts documents.
+The model is a Llama with grouped-query attention, trained from random weights on `corpus.documents`. It is trained by
+--processes of one thread each, which add up their gradients: at this size that is faster than threads of one process. A
+killed run continues from its last checkpoint. The same flags give the same weights on the same machine, unless
+--max-seconds shortened the schedule. A long run gets slower as glibc fragments its memory; preload tcmalloc against
+that (LD_PRELOAD=…/libtcmalloc_minimal.so.4). The markers `<|system|>` `<|user|>` `<|assistant|>` `<|end|>` are ordinary
+tokens and the chat template writes them, so that both renders give this base the same text. There is no BOS token;
+`<|endoftext|>` separates documents.
 """
 
 import json
@@ -37,7 +38,8 @@ from authoring.templates.words import CALLED, CALLS, WORDS
 from model.loading import matmul_precision
 from model.render import Renderer
 from pipeline import stage
-from schema import BadInputError, Message, read_json, sha256, write_json
+from pipeline.files import read_json, write_json
+from schema import BadInputError, Message, sha256
 from taxonomy import ARCHETYPES
 from tiny_base import corpus
 from tiny_base.induction import QUIET, ROPE_THETA, write_embeddings, write_induction_heads, write_previous_id_heads

@@ -22,8 +22,9 @@ from typing import Any
 from model import hardware, loading
 from model.render import Renderer
 from pipeline import stage
+from pipeline.files import read_json
 from pipeline.verdicts import is_terminal
-from schema import BadInputError, Message, read_json
+from schema import BadInputError, Message
 from training.dataset import Dataset, Example, steps_of
 from training.settings import FitSettings
 

@@ -22,7 +22,8 @@ from typing import Any
 
 from model.loading import pick_dtype
 from pipeline import stage
-from schema import BadInputError, write_json
+from pipeline.files import write_json
+from schema import BadInputError
 from training.dataset import IGNORED, steps_of
 from training.settings import TrainingSettings
 

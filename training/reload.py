@@ -22,7 +22,8 @@ from typing import Any
 
 from model.loading import load_model
 from pipeline import stage
-from schema import BadInputError, read_identity
+from pipeline.files import read_identity
+from schema import BadInputError
 
 PROBE = "probe.safetensors"
 PROBE_TOKENS, PROBE_POSITIONS = 512, 4

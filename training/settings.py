@@ -19,7 +19,8 @@ from model import hardware
 from model.hardware import Workload
 from model.loading import DTYPES
 from model.render import Wire
-from schema import BadInputError, read_json
+from pipeline.files import read_json
+from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
 AT_LEAST_ONE = ("lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit")

@@ -1,13 +1,10 @@
-"""Author scenarios procedurally, for every archetype, without a model.
+"""Author scenarios from templates, for every archetype, without a model.
 
-    from authoring.templates import author
+    scenario = author(combination, seed="1/0", id="make_links-0000")
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-A family module holds the shapes of its archetypes; a difficulty of n directives puts n units of one archetype into one
-world. A blocked archetype has its own doable work beside the unit that cannot be done.
+A shape is a function that makes one unit of work: fixtures, a directive, its solution and the expected end state
+(world.py). Each module holds the shapes of one or a few archetypes. A scenario with n directives has n units of one
+archetype in one world. A blocked scenario has one unit that cannot be carried out, and n - 1 others from DOABLE.
 """
 
 import random
@@ -55,10 +52,10 @@ DOABLE: dict[str, list[Shape]] = blocked.DOABLE
 
 
 def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa: A002
-    """One scenario of `combination`; the same seed gives the same world, whatever its id.
+    """One scenario of `combination`. The same combination and seed give the same scenario, apart from its id.
 
-    The reference solution is the solutions of the units in directive order. Nothing is executed here: whether
-    solution and checker agree is for the gate to find out.
+    The reference solution is the solutions of the units, in the order of the directives. Nothing is executed here: the
+    gate finds out whether solution and checker agree.
     """
     asked = {"combination": vars(combination), "seed": seed}
     rng = random.Random(canonical(asked))
@@ -100,26 +97,26 @@ def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa
 
 
 def units(archetype: str, names: Names, count: int = 1) -> list[Unit]:
-    """`count` units of an archetype for one world, shapes repeating only when they run out.
+    """`count` units of an archetype for one world. A shape repeats only when every shape has been used.
 
-    A blocked archetype gives one unit that cannot be done among doable ones, at a random place.
+    For a blocked archetype, one of the units cannot be carried out; its place among the others is random.
     """
     if ARCHETYPES[archetype].terminal == "exit":
-        return [shape(names) for shape in _draw(SHAPES[archetype], names, count)]
-    doable = [shape(names) for shape in _draw(DOABLE[archetype], names, count - 1)]
+        return [shape(names) for shape in _pick_shapes(SHAPES[archetype], names, count)]
+    doable = [shape(names) for shape in _pick_shapes(DOABLE[archetype], names, count - 1)]
     place = names.number(0, len(doable))
     return [*doable[:place], names.pick(SHAPES[archetype])(names), *doable[place:]]
 
 
-def _draw(shapes: list[Shape], names: Names, count: int) -> list[Shape]:
-    drawn: list[Shape] = []
-    while len(drawn) < count:
-        drawn += names.rng.sample(shapes, min(len(shapes), count - len(drawn)))
-    return drawn
+def _pick_shapes(shapes: list[Shape], names: Names, count: int) -> list[Shape]:
+    picked: list[Shape] = []
+    while len(picked) < count:
+        picked += names.rng.sample(shapes, min(len(shapes), count - len(picked)))
+    return picked
 
 
 def distractors(fixtures: list[Fixture], count: int, names: Names) -> list[Fixture]:
-    """`count` files that no directive is about: of fresh names, or named nearly like a file of the world."""
+    """`count` files that no directive mentions, with fresh names or with names similar to a file of the world."""
     tops = [entry.path.removeprefix(f"{HOME}/") for entry in fixtures if entry.type == "file"]
     stems = [path.rpartition(".")[0] for path in tops if "/" not in path and "." in path]
     extra = []

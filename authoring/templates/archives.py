@@ -1,13 +1,8 @@
-"""Shape the archive archetypes: pack files, unpack an archive.
+"""Worlds of the archetype pack_archive: files are packed into a tar archive.
 
-    from authoring.templates.archives import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-The bytes of an archive depend on the tar that made it, so that a packed one is checked by its listing, by the content
-of every member and by its end: nothing may follow. Only plain files are packed, since a directory's time would go in.
+The bytes of a packed archive depend on the tar that made it, so no hash can check it. The checks read its listing, the
+content of every member and its end, behind which nothing may follow. Only plain files are packed: the listing of a
+directory would hold a time.
 """
 
 import base64
@@ -21,13 +16,13 @@ from authoring.templates.world import Names, Shape, Unit, directory, fixture, li
 from schema import HOME, Fixture, sha256
 
 
-def binary(path: str, content: bytes) -> Fixture:
+def binary_file(path: str, content: bytes) -> Fixture:
     """A file fixture of arbitrary bytes at a path relative to the home."""
     return Fixture(path=f"{HOME}/{path}", base64=base64.b64encode(content).decode())
 
 
 def tar_bytes(members: dict[str, str], *, compressed: bool = False) -> bytes:
-    """A tar archive of text files, the same bytes each time; gzip around it where asked."""
+    """A tar archive of text files, gzipped if `compressed`; the same members give the same bytes."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, text in members.items():
@@ -38,7 +33,7 @@ def tar_bytes(members: dict[str, str], *, compressed: bool = False) -> bytes:
 
 
 def zip_bytes(members: dict[str, str]) -> bytes:
-    """A zip archive of text files, the same bytes each time."""
+    """A zip archive of text files; the same members give the same bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
@@ -49,7 +44,7 @@ def zip_bytes(members: dict[str, str]) -> bytes:
 
 
 def holds_members(path: str, members: dict[str, str], *, compressed: bool) -> list[str]:
-    """Checks that an archive holds these members, each with this text, and nothing behind them but tar's zeros."""
+    """Checks that an archive holds exactly these members with these texts, and after them only tar's zeros."""
     archive = quote(path)
     opened = f"zcat < {archive}" if compressed else f"cat < {archive}"
     names = "\n".join(sorted(members, key=str.encode))
@@ -66,20 +61,20 @@ def holds_members(path: str, members: dict[str, str], *, compressed: bool) -> li
 
 
 def _whole_gzip(path: str) -> str:
-    """A check that a gzip file is sound and ends where its data end: the last four bytes are the size of the data."""
+    """A check that a gzip file is sound and has nothing after its data: its last four bytes are their size."""
     file = quote(path)
     last = f"tail -c 4 {file} | od -t u1 | awk 'NR==1 {{print $2+256*($3+256*($4+256*$5))}}'"
     return f'gunzip -t < {file} && [ "$({last})" -eq "$(zcat < {file} | wc -c)" ]'
 
 
-def contents(names: Names, count: int, ext: str | None = None) -> dict[str, str]:
+def named_texts(names: Names, count: int, ext: str | None = None) -> dict[str, str]:
     """`count` plain file names with their texts, sorted by name."""
     files = [names.file(ext or names.pick(["txt", "log", "md", "csv"]), plain=True) for _ in range(count)]
     return {file: names.text(2, 4) for file in sorted(files)}
 
 
-def below(place: str, members: dict[str, str]) -> dict[str, str]:
-    """The same texts at names below `place`."""
+def texts_below(place: str, members: dict[str, str]) -> dict[str, str]:
+    """The same texts, with names below `place`."""
     return {f"{place}/{name}": text for name, text in members.items()}
 
 
@@ -89,7 +84,7 @@ def text_files(members: dict[str, str]) -> list[Fixture]:
 
 
 def _pack_named(names: Names) -> Unit:
-    members, zipped = contents(names, names.number(2, 3)), names.rng.random() < 0.4
+    members, zipped = named_texts(names, names.number(2, 3)), names.rng.random() < 0.4
     out = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
     kind, flags = ("gzip-compressed tar archive", "-czf") if zipped else ("tar archive", "-cf")
     o, what = shown(out), listed(list(members))
@@ -139,7 +134,7 @@ def _pack_named(names: Names) -> Unit:
 
 def _pack_by_extension(names: Names) -> Unit:
     place, ext, zipped = names.directory(), names.pick(["log", "txt", "csv"]), names.rng.random() < 0.6
-    members = below(place, contents(names, names.number(2, 4), ext))
+    members = texts_below(place, named_texts(names, names.number(2, 4), ext))
     out = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
     kind, flags = ("gzip-compressed tar archive", "-czf") if zipped else ("tar archive", "-cf")
     o = shown(out)
@@ -194,11 +189,11 @@ def _pack_by_extension(names: Names) -> Unit:
 
 
 def _pack_bare_names(names: Names) -> Unit:
-    place, members = names.directory(), contents(names, names.number(2, 3))
+    place, members = names.directory(), named_texts(names, names.number(2, 3))
     out, what = names.file("tar"), listed(list(members))
     o, inside = shown(out), " ".join(members)
     return Unit(
-        fixtures=text_files(below(place, members)),
+        fixtures=text_files(texts_below(place, members)),
         directive=names.pick(
             [
                 f"From the directory {place} pack {what} into the tar archive {o}; no {place}/ in the member names.",
@@ -249,7 +244,7 @@ def _pack_bare_names(names: Names) -> Unit:
 
 def _pack_and_delete(names: Names) -> Unit:
     place, ext = names.directory(), names.pick(["log", "txt"])
-    members = below(place, contents(names, names.number(2, 3), ext))
+    members = texts_below(place, named_texts(names, names.number(2, 3), ext))
     out = names.file("tgz")
     o = shown(out)
     return Unit(
@@ -310,7 +305,7 @@ def _pack_and_delete(names: Names) -> Unit:
 
 
 def _pack_into_directory(names: Names) -> Unit:
-    members, place = contents(names, 2), names.directory()
+    members, place = named_texts(names, 2), names.directory()
     out, (first, second) = f"{place}/{names.file('tar')}", list(members)
     o = shown(out)
     return Unit(

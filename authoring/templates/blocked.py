@@ -1,18 +1,12 @@
-"""Shape the blocked archetypes: one directive that cannot be done in the sandbox, beside simple work that can.
+"""Worlds of the blocked archetypes: one directive that cannot be carried out in the sandbox.
 
-    from authoring.templates.blocked import DOABLE, SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Who tries such work with the usual command sees it fail and leave nothing. DOABLE, from doable.py, stands beside it; the
-archetypes of packing are in unpackable.py.
+Whoever tries it with the usual command sees an error, and the world stays as it was. DOABLE is the work that stands
+beside it (doable.py). The archetypes absent_program and broken_archive are in unpackable.py.
 """
 
 from authoring.templates import unpackable
 from authoring.templates.doable import DOABLE
-from authoring.templates.unpackable import cannot
+from authoring.templates.unpackable import blocked_unit
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, shown
 
 __all__ = ["DOABLE", "SHAPES"]
@@ -23,7 +17,7 @@ READ_ONLY: tuple[str, ...] = ("/etc", "/usr/share", "/usr/lib", "/opt", "/srv", 
 def _copy_missing(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "csv", "log"]), names.number(0, 1)), names.file("txt")
     s, o = shown(source), shown(out)
-    return cannot(
+    return blocked_unit(
         names,
         asks=[
             f"Copy {s} to {o}.",
@@ -64,7 +58,7 @@ def _copy_missing(names: Names) -> Unit:
 def _move_missing(names: Names) -> Unit:
     source, place = names.file(names.pick(["txt", "csv", "log"])), names.directory()
     s = shown(source)
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[directory(place)],
         asks=[
@@ -105,7 +99,7 @@ def _move_missing(names: Names) -> Unit:
 def _sort_missing(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "list"]), 1), names.file("txt")
     s, o = shown(source), shown(out)
-    return cannot(
+    return blocked_unit(
         names,
         asks=[
             f"Sort the lines of {s} and save them as {o}.",
@@ -145,7 +139,7 @@ def _sort_missing(names: Names) -> Unit:
 def _edit_missing(names: Names) -> Unit:
     source, (old, new) = names.path(names.pick(["txt", "conf"]), names.number(0, 1)), names.words(2)
     s = shown(source)
-    return cannot(
+    return blocked_unit(
         names,
         asks=[
             f"In {s} replace {old} by {new} everywhere.",
@@ -184,7 +178,7 @@ def _edit_missing(names: Names) -> Unit:
 
 def _install(names: Names) -> Unit:
     source, place = names.file(names.pick(["conf", "txt", "sh"]), plain=True), names.pick(READ_ONLY)
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[fixture(source, names.text())],
         asks=[
@@ -224,7 +218,7 @@ def _install(names: Names) -> Unit:
 
 def _system_directory(names: Names) -> Unit:
     place, name = names.pick(READ_ONLY), names.word()
-    return cannot(
+    return blocked_unit(
         names,
         asks=[
             f"Create the directory {place}/{name}.",
@@ -263,7 +257,7 @@ def _system_directory(names: Names) -> Unit:
 
 def _system_file(names: Names) -> Unit:
     target, line = names.pick(["/etc/hosts", "/etc/passwd", "/etc/profile", "/etc/group"]), names.line(2, 3)
-    return cannot(
+    return blocked_unit(
         names,
         asks=[
             f"Append the line '{line}' to {target}.",
@@ -302,7 +296,7 @@ def _system_file(names: Names) -> Unit:
 
 def _move_out(names: Names) -> Unit:
     source, place, name = names.path("log", names.number(0, 1)), names.pick(READ_ONLY), names.word()
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[fixture(source, names.text())],
         asks=[
@@ -356,7 +350,7 @@ def _url(names: Names, file: str) -> str:
 def _download(names: Names) -> Unit:
     out = names.path(names.pick(["conf", "txt", "json", "list"]), 0, plain=True)
     url = _url(names, out)
-    return cannot(
+    return blocked_unit(
         names,
         asks=[
             f"Download {url} and save it as {out}.",
@@ -396,7 +390,7 @@ def _download(names: Names) -> Unit:
 def _refresh(names: Names) -> Unit:
     path = names.path(names.pick(["conf", "list", "txt"]), names.number(0, 1), plain=True)
     url = _url(names, path.rpartition("/")[2])
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[fixture(path, names.text())],
         asks=[
@@ -437,7 +431,7 @@ def _refresh(names: Names) -> Unit:
 def _upload(names: Names) -> Unit:
     path, out = names.path("conf", names.number(0, 1), plain=True), names.file("txt", plain=True)
     url = _url(names, names.word())
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[fixture(path, names.text())],
         asks=[
@@ -478,7 +472,7 @@ def _upload(names: Names) -> Unit:
 def _download_and_unpack(names: Names) -> Unit:
     place, archive = names.directory(), names.file("tgz", plain=True)
     url = _url(names, archive)
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[directory(place)],
         asks=[

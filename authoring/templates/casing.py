@@ -1,13 +1,6 @@
-"""Make worlds of text whose characters are translated.
+"""Worlds in which the characters of a text are translated, in a copy or in place."""
 
-    from authoring.templates.casing import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, edited, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, editing_unit, fixture, quote, saving_unit, shown, text_of
 
 
 def case_into_copy(names: Names) -> Unit:
@@ -17,7 +10,7 @@ def case_into_copy(names: Names) -> Unit:
     which, sets, result = ("upper", "a-z A-Z", text.upper()) if upper else ("lower", "A-Z a-z", text.lower())
     if text == result:
         text = text.swapcase()
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text)],
         out,
@@ -72,7 +65,7 @@ def case_in_place(names: Names) -> Unit:
     path, upper = names.path("txt", names.number(0, 1)), names.number(0, 1)
     text = text_of(line.title() for line in names.lines(names.number(4, 6)))
     which, sets, result = ("upper", "a-z A-Z", text.upper()) if upper else ("lower", "A-Z a-z", text.lower())
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text)],
         {path: result},
@@ -127,7 +120,7 @@ def swap_character(names: Names) -> Unit:
         ]
     )  # fmt: skip
     text = text_of(line.replace(" ", old) for line in names.lines(names.number(4, 6)))
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text)],
         out,
@@ -189,7 +182,7 @@ def drop_character(names: Names) -> Unit:
             f"with {sign_name} in a row made a single one",
         )
         option, result = "-s", text_of(sign.join(row) for row in rows)
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text)],
         out,

@@ -1,13 +1,7 @@
-"""Shape the setting archetype: set values in a configuration file.
+"""Worlds of the archetype that sets values in a configuration file.
 
-    from authoring.templates.configuration import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Keys are one word, or two joined by an underscore, and no key begins like another, so that a short sed pattern
-meets just its line.
+A key is one word, or two joined by an underscore. No key begins like another one, so a short sed pattern matches its
+line alone.
 """
 
 from collections.abc import Sequence

@@ -1,47 +1,20 @@
-"""Shape the counting archetype: count lines, words, files or matches.
+"""Worlds of the archetype count_things: count lines, words, files or matches.
 
-    from authoring.templates.counting import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Every answer is a small text file whose bytes are worked out here.
+Every answer is a small text file, whose content is computed here.
 """
 
-from collections.abc import Sequence
-
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
-from schema import Fixture
-
-
-def report(
-    names: Names,
-    sources: Sequence[Fixture],
-    answer: tuple[str, str],
-    *,
-    asks: Sequence[str],
-    others: Sequence[str],
-    solution: Sequence[str],
-) -> Unit:
-    """A unit that leaves its sources alone and writes one answer: a path and its text."""
-    return Unit(
-        fixtures=list(sources),
-        directive=names.pick(asks),
-        instruction=names.wording(others),
-        solution=list(solution),
-        after=[fixture(*answer)],
-    )
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
 def _lines_of_file(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
     lines = names.lines(names.number(4, 12))
     f, s, o = quote(source), shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, f"{len(lines)}\n"),
+        out,
+        f"{len(lines)}\n",
         asks=[
             f"Count the lines of {s} and write only the number to {o}.",
             f"How many lines does {s} have? Put just that number into {o}.",
@@ -86,10 +59,11 @@ def _words_of_file(names: Names) -> Unit:
         [("words", "-w", sum(len(line.split()) for line in lines)), ("bytes", "-c", len(text_of(lines)))]
     )
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, f"{count}\n"),
+        out,
+        f"{count}\n",
         asks=[
             f"Count the {unit} of {s} and write only the number to {o}.",
             f"How many {unit} are in {s}? Store the number alone in {o}.",
@@ -132,10 +106,11 @@ def _files_by_extension(names: Names) -> Unit:
     count = names.number(2, 5)
     paths = [f"{place}/{names.file(wanted)}" for _ in range(count)]
     paths += [f"{place}/{names.file(other)}" for _ in range(names.number(1, 3))]
-    return report(
+    return saving_unit(
         names,
         [fixture(path, names.text(1, 2)) for path in names.rng.sample(paths, len(paths))],
-        (out, f"{count}\n"),
+        out,
+        f"{count}\n",
         asks=[
             f"Count the files in {place} that end in .{wanted} and write the number to {shown(out)}.",
             f"How many .{wanted} files lie in {place}? Put the bare number into {shown(out)}.",
@@ -188,10 +163,11 @@ def _matching_lines(names: Names) -> Unit:
     contain = names.rng.random() < 0.6
     count, flags = (hits, "-c") if contain else (len(lines) - hits, names.pick(["-vc", "-v -c"]))
     verb = "contain" if contain else "do not contain"
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, f"{count}\n"),
+        out,
+        f"{count}\n",
         asks=[
             f"Count the lines of {shown(source)} that {verb} {word} and write the number to {shown(out)}.",
             f"How many lines of {shown(source)} {verb} the word {word}? Save the number in {shown(out)}.",
@@ -240,10 +216,11 @@ def _matches_in_directory(names: Names) -> Unit:
         lines[names.number(0, len(lines) - 1)] += f" {word}"
     count = sum(word in line for lines in texts for line in lines)
     ext = names.pick(["log", "txt"])
-    return report(
+    return saving_unit(
         names,
         [fixture(f"{place}/{names.file(ext)}", text_of(lines)) for lines in texts],
-        (out, f"{count}\n"),
+        out,
+        f"{count}\n",
         asks=[
             f"Count the lines with {word} in all .{ext} files of {place} and write the one number to {shown(out)}.",
             f"How many lines in the .{ext} files of {place} mention {word}? Write the total to {shown(out)}.",
@@ -292,10 +269,11 @@ def _lines_of_two_files(names: Names) -> Unit:
     if names.rng.random() < 0.5:
         one, two = two, one
     a, b, o = shown(first), shown(second), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(first, text_of(names.lines(one))), fixture(second, text_of(names.lines(two)))],
-        (out, f"{one}\n{two}\n"),
+        out,
+        f"{one}\n{two}\n",
         asks=[
             f"Write the line count of {a} and below it the line count of {b} to {o}, only the two numbers.",
             f"Fill {o} with two numbers, one on each line: the lines of {a}, then the lines of {b}.",
@@ -340,10 +318,11 @@ def _empty_files(names: Names) -> Unit:
     entries = [fixture(path, "") for path in paths[:count]] + [
         fixture(path, names.text(1, 3)) for path in paths[count:]
     ]
-    return report(
+    return saving_unit(
         names,
         entries,
-        (out, f"{count}\n"),
+        out,
+        f"{count}\n",
         asks=[
             f"Count the empty files anywhere below {place} and write the number to {shown(out)}.",
             f"How many files under {place}, subdirectories included, have no content? Number to {shown(out)}.",
@@ -388,10 +367,11 @@ def _distinct_lines(names: Names) -> Unit:
     lines = values + [names.pick(values) for _ in range(names.number(2, 5))]
     names.rng.shuffle(lines)
     f = quote(source)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, f"{len(values)}\n"),
+        out,
+        f"{len(values)}\n",
         asks=[
             f"Count the different lines of {shown(source)} and write the number to {shown(out)}.",
             f"How many distinct lines are there in {shown(source)}? Write the number to {shown(out)}.",

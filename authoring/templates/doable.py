@@ -1,27 +1,23 @@
-"""Shape the work that stands beside a directive that cannot be done: small, of one command, and asked for nowhere else.
+"""Work that stands beside a directive that cannot be carried out: one command, used in no other archetype.
 
-    from authoring.templates.doable import DOABLE
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Each blocked archetype has work of its own, so that holding the archetype out holds all of its commands out.
+Each blocked archetype has work of its own, so that holding out the archetype holds out all of its commands.
 """
 
 import base64
 from collections.abc import Callable, Sequence
 
-from authoring.templates.facts import can, checksum, link_target, mode_digits, own_name, size_in_bytes
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
+from authoring.templates.facts import checksum, link_target, mode_digits, own_name, size_in_bytes
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
 def _number_sequence(names: Names) -> Unit:
     low, out = names.number(1, 40), names.file("txt")
     high, o = low + names.number(3, 9), shown(out)
-    return can(
+    return saving_unit(
         names,
-        answer=(out, text_of(map(str, range(low, high + 1)))),
+        [],
+        out,
+        text_of(map(str, range(low, high + 1))),
         asks=[
             f"Write the whole numbers from {low} to {high} to {o}, one per line.",
             f"Fill {o} with the numbers {low} to {high}, each on a line of its own.",
@@ -54,11 +50,11 @@ def _number_sequence(names: Names) -> Unit:
             f"Store consecutive numbers in {o}, one per line. The lowest is {low} and the highest {high}.",
             f"The lines of {o} are the numbers {low} to {high}, in ascending order.",
         ],
-        solution=f"seq {low} {high} > {quote(out)}",
+        solution=[f"seq {low} {high} > {quote(out)}"],
     )
 
 
-def _through(
+def _filter_unit(
     names: Names,
     command: str,
     turn: Callable[[list[str]], list[str]],
@@ -66,29 +62,30 @@ def _through(
     others: Callable[[str, str], Sequence[str]],
     lines: list[str],
 ) -> Unit:
-    """A unit that passes a file through one command; `what` says what becomes of the lines.
+    """A unit that passes a file through one command; `what` describes the change of the lines in words.
 
-    `others` gives the instructions for the two file names, the source and the result.
+    `others` makes the instructions from two file names, those of the source and the result.
     """
     source, out = names.path("txt", names.number(0, 1)), names.file("txt")
     s, o = shown(source), shown(out)
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(source, text_of(lines))],
-        answer=(out, text_of(turn(lines))),
+        [fixture(source, text_of(lines))],
+        out,
+        text_of(turn(lines)),
         asks=[
             f"Write the lines of {s} to {o}, {what}.",
             f"Make {o} from {s}: its lines, {what}.",
             f"Save {s} as {o}, {what}.",
         ],
         others=others(s, o),
-        solution=f"{command} {quote(source)} > {quote(out)}",
+        solution=[f"{command} {quote(source)} > {quote(out)}"],
     )
 
 
 def _reversed_lines(names: Names) -> Unit:
     lines = names.lines(names.number(3, 6))
-    return _through(
+    return _filter_unit(
         names,
         "tac",
         lambda all_: all_[::-1],
@@ -126,7 +123,7 @@ def _reversed_lines(names: Names) -> Unit:
 
 def _mirrored_lines(names: Names) -> Unit:
     lines = names.lines(names.number(3, 5))
-    return _through(
+    return _filter_unit(
         names,
         "rev",
         lambda all_: [line[::-1] for line in all_],
@@ -169,7 +166,7 @@ def _numbered_lines(names: Names) -> Unit:
     def numbered(all_: list[str]) -> list[str]:
         return [f"{index} {line}" for index, line in enumerate(all_, 1)]
 
-    return _through(
+    return _filter_unit(
         names,
         "awk '{print NR, $0}'",
         numbered,
@@ -212,7 +209,7 @@ def _folded_lines(names: Names) -> Unit:
     def folded(all_: list[str]) -> list[str]:
         return [line[start : start + width] for line in all_ for start in range(0, len(line), width)]
 
-    return _through(
+    return _filter_unit(
         names,
         f"fold -w {width}",
         folded,
@@ -253,10 +250,11 @@ def _decoded(names: Names) -> Unit:
     source, out, text = names.path("txt", names.number(0, 1)), names.file("txt"), names.text(2, 3)
     s, o = shown(source), shown(out)
     encoded = base64.b64encode(text.encode()).decode()
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(source, text_of(encoded[start : start + 76] for start in range(0, len(encoded), 76)))],
-        answer=(out, text),
+        [fixture(source, text_of(encoded[start : start + 76] for start in range(0, len(encoded), 76)))],
+        out,
+        text,
         asks=[
             f"Decode the base64 text in {s} and save the result as {o}.",
             f"{s} is base64. Write what it stands for to {o}.",
@@ -288,17 +286,18 @@ def _decoded(names: Names) -> Unit:
             f"Extract the original text from {s} (encoded in base64) to {o}.",
             f"Get {s}, at present base64, into readable form under the name {o}, without changing {s}.",
         ],
-        solution=f"base64 -d {quote(source)} > {quote(out)}",
+        solution=[f"base64 -d {quote(source)} > {quote(out)}"],
     )
 
 
 def _encoded(names: Names) -> Unit:
     source, out, text = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt"), names.text(2, 4)
     s, o = shown(source), shown(out)
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(source, text)],
-        answer=(out, base64.encodebytes(text.encode()).decode()),
+        [fixture(source, text)],
+        out,
+        base64.encodebytes(text.encode()).decode(),
         asks=[
             f"Encode {s} in base64 and save the result as {o}.",
             f"Write {s} to {o} in base64 form.",
@@ -330,14 +329,14 @@ def _encoded(names: Names) -> Unit:
             f"At the end, a new file {o} holds a base64-encoded copy of {s}.",
             f"Render {s} in base64, with {o} as the result and the original untouched.",
         ],
-        solution=f"base64 {quote(source)} > {quote(out)}",
+        solution=[f"base64 {quote(source)} > {quote(out)}"],
     )
 
 
-def _cleaned(
+def _cleaning_unit(
     names: Names, script: str, spoil: Callable[[str], str], what: str, others: Callable[[str], Sequence[str]]
 ) -> Unit:
-    """A unit that edits every line of a file in place; `what` is what must go, `others` the instructions for a file."""
+    """A unit that edits every line of a file in place. `what` names the part to remove, `others` makes instructions."""
     path = names.path(names.pick(["conf", "cfg", "env"]), names.number(0, 1))
     lines = [f"{names.filler()[0]}={names.number(1, 99)}" for _ in range(names.number(3, 5))]
     s = shown(path)
@@ -357,7 +356,7 @@ def _cleaned(
 
 
 def _carriage_returns(names: Names) -> Unit:
-    return _cleaned(
+    return _cleaning_unit(
         names,
         r"s/\r$//",
         lambda line: f"{line}\r",
@@ -393,7 +392,7 @@ def _carriage_returns(names: Names) -> Unit:
 
 
 def _trailing_spaces(names: Names) -> Unit:
-    return _cleaned(
+    return _cleaning_unit(
         names,
         "s/ *$//",
         lambda line: f"{line}   ",
@@ -433,9 +432,11 @@ def _arithmetic(names: Names) -> Unit:
         [("product", "*", left * right), ("sum", "+", left + right), ("difference", "-", left - right)]
     )
     o = shown(out)
-    return can(
+    return saving_unit(
         names,
-        answer=(out, f"{result}\n"),
+        [],
+        out,
+        f"{result}\n",
         asks=[
             f"Write the {word} of {left} and {right} to {o}.",
             f"Work out {left} {sign} {right} and save the result in {o}.",
@@ -467,7 +468,7 @@ def _arithmetic(names: Names) -> Unit:
             f"Given the numbers {left} and {right}, leave their {word} ({left} {sign} {right}) in {o}.",
             f"When you are done, a file {o} shows what {left} {sign} {right} equals, and only that.",
         ],
-        solution=f"echo $(({left} {sign} {right})) > {quote(out)}",
+        solution=[f"echo $(({left} {sign} {right})) > {quote(out)}"],
     )
 
 

@@ -1,20 +1,13 @@
-"""Make worlds of extracting: lines by pattern, out of one file or several.
+"""Worlds in which lines are picked by a pattern, from one file or several."""
 
-    from authoring.templates.extraction import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.search import planted
-from authoring.templates.world import Names, Shape, Unit, fixture, listed, quote, saved, shown, text_of
+from authoring.templates.search import lines_some_with
+from authoring.templates.world import Names, Shape, Unit, fixture, listed, quote, saving_unit, shown, text_of
 
 
 def lines_with_word(names: Names) -> Unit:
     """Lines of a file that contain a word, or that do not."""
     source, word, out = names.path(names.pick(["log", "txt"]), names.number(0, 1)), names.keyword(), names.file("txt")
-    lines, hits = planted(names, word, names.number(5, 8))
+    lines, hits = lines_some_with(names, word, names.number(5, 8))
     kind, solution, kept = names.pick(
         [
             ("contain", f"grep {word} {quote(source)} > {quote(out)}", hits),
@@ -22,7 +15,7 @@ def lines_with_word(names: Names) -> Unit:
             ("do not contain", f"grep -v {word} {quote(source)} > {quote(out)}", [x for x in lines if x not in hits]),
         ]
     )
-    return saved(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
         out,
@@ -77,7 +70,7 @@ def lines_by_edge(names: Names) -> Unit:
     names.rng.shuffle(lines)
     where, pattern = names.pick([("start", f"^{word}"), ("end", f"{word}$")])
     hits = [line for line in lines if line.split()[0 if where == "start" else -1] == word]
-    return saved(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
         out,
@@ -130,10 +123,10 @@ def lines_by_edge(names: Names) -> Unit:
 def lines_any_case(names: Names) -> Unit:
     """Lines with a word in any case, or numbered lines with it."""
     source, word, out = names.path("log", names.number(0, 1)), names.keyword(), names.file("txt")
-    lines, _ = planted(names, word, names.number(5, 8))
+    lines, _ = lines_some_with(names, word, names.number(5, 8))
     lines = [line.replace(word, names.pick([word, word.upper(), word.capitalize()])) for line in lines]
     hits = [line for line in lines if word in line.lower().split()]
-    return saved(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
         out,
@@ -184,8 +177,8 @@ def lines_any_case(names: Names) -> Unit:
 def lines_numbered(names: Names) -> Unit:
     """Matching lines with their numbers in front."""
     source, word, out = names.path("txt", names.number(0, 1)), names.keyword(), names.file("txt")
-    lines, hits = planted(names, word, names.number(5, 8))
-    return saved(
+    lines, hits = lines_some_with(names, word, names.number(5, 8))
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
         out,
@@ -240,8 +233,8 @@ def lines_numbered(names: Names) -> Unit:
 def lines_of_several(names: Names) -> Unit:
     """Lines with a word from all files of a directory, without file names."""
     home, word, out = names.directory(), names.keyword(), names.file("txt")
-    texts = {f"{home}/{names.file('log')}": planted(names, word, 5) for _ in range(names.number(2, 3))}
-    return saved(
+    texts = {f"{home}/{names.file('log')}": lines_some_with(names, word, 5) for _ in range(names.number(2, 3))}
+    return saving_unit(
         names,
         [fixture(path, text_of(lines)) for path, (lines, _) in texts.items()],
         out,
@@ -308,7 +301,7 @@ def lines_with_either(names: Names) -> Unit:
     lines = [f"{names.line(1, 2)} {word} {names.line(1, 2)}" for word in (first, second, first, second)]
     lines = names.rng.sample([*lines, *names.lines(4)], 8)
     hits = [line for line in lines if {first, second} & set(line.split())]
-    return saved(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
         out,

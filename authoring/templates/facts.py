@@ -1,36 +1,9 @@
-"""Shape work beside a directive that cannot be done whose answer is a fact about a file.
-
-    from authoring.templates.facts import checksum
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
+"""Work beside a directive that cannot be carried out whose answer is a fact about a file or a user."""
 
 import hashlib
-from collections.abc import Sequence
 
-from authoring.templates.world import Names, Unit, fixture, link, quote, shown
-from schema import HOME, Fixture
-
-
-def can(
-    names: Names,
-    *,
-    fixtures: Sequence[Fixture] = (),
-    answer: tuple[str, str],
-    asks: Sequence[str],
-    others: Sequence[str],
-    solution: str,
-) -> Unit:
-    """A unit of one command that leaves one file with this text."""
-    return Unit(
-        fixtures=list(fixtures),
-        directive=names.pick(asks),
-        instruction=names.wording(others),
-        solution=[solution],
-        after=[fixture(*answer)],
-    )
+from authoring.templates.world import Names, Unit, fixture, link, quote, saving_unit, shown
+from schema import HOME
 
 
 def own_name(names: Names) -> Unit:
@@ -56,9 +29,11 @@ def own_name(names: Names) -> Unit:
             ),
         ]
     )
-    return can(
+    return saving_unit(
         names,
-        answer=(out, f"{answer}\n"),
+        [],
+        out,
+        f"{answer}\n",
         asks=[f"Write {what} to {o}.", f"Let {o} name {what}.", f"Record {what} in {o}."],
         others=[
             f"I want {o} to say {other}.",
@@ -86,7 +61,7 @@ def own_name(names: Names) -> Unit:
             f"After looking up {thing}, note it down in {o}.",
             f"Send {thing} to {o}; the file must hold that one line.",
         ],
-        solution=f"{command} > {quote(out)}",
+        solution=[f"{command} > {quote(out)}"],
     )
 
 
@@ -95,10 +70,11 @@ def mode_digits(names: Names) -> Unit:
     source, out = names.path("txt", names.number(0, 1)), names.file("txt")
     mode = names.pick([0o600, 0o640, 0o644, 0o660, 0o700, 0o750, 0o755])
     s, o = shown(source), shown(out)
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(source, names.text(), mode)],
-        answer=(out, f"{mode:o}\n"),
+        [fixture(source, names.text(), mode)],
+        out,
+        f"{mode:o}\n",
         asks=[
             f"Write the mode of {s} to {o} as three octal digits.",
             f"Which mode does {s} have? Save its three digits in {o}.",
@@ -130,7 +106,7 @@ def mode_digits(names: Names) -> Unit:
             f"A reader of {o} should see the octal mode of {s}, three digits long, and nothing more.",
             f"Find out the numeric mode of {s}, three octal digits, and let it be all that {o} says.",
         ],
-        solution=f"stat -c %a {quote(source)} > {quote(out)}",
+        solution=[f"stat -c %a {quote(source)} > {quote(out)}"],
     )
 
 
@@ -138,10 +114,11 @@ def link_target(names: Names) -> Unit:
     """Where a symbolic link leads, saved."""
     name, target, out = names.stem(plain=True), names.path("txt", names.number(0, 1), plain=True), names.file("txt")
     o = shown(out)
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(target, names.text()), link(name, target)],
-        answer=(out, f"{target}\n"),
+        [fixture(target, names.text()), link(name, target)],
+        out,
+        f"{target}\n",
         asks=[
             f"Write the target of the symbolic link {name} to {o}.",
             f"Where does the symlink {name} point? Save its target in {o}.",
@@ -174,7 +151,7 @@ def link_target(names: Names) -> Unit:
             f"As its only line, {o} has the path at which the symbolic link {name} is aimed.",
             f"Extract from the symlink {name} the path it leads to (unchanged) and send that to {o}.",
         ],
-        solution=f"readlink {name} > {quote(out)}",
+        solution=[f"readlink {name} > {quote(out)}"],
     )
 
 
@@ -184,10 +161,11 @@ def checksum(names: Names) -> Unit:
     text, kind = names.text(), names.pick(["sha256", "md5", "sha1"])
     digest = hashlib.new(kind, text.encode(), usedforsecurity=False).hexdigest()
     s, o = shown(source), shown(out)
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(source, text)],
-        answer=(out, f"{digest}  {source}\n"),
+        [fixture(source, text)],
+        out,
+        f"{digest}  {source}\n",
         asks=[
             f"Save the {kind} checksum of {s} in {o}, as {kind}sum prints it.",
             f"Write what {kind}sum prints for {s} to {o}.",
@@ -219,7 +197,7 @@ def checksum(names: Names) -> Unit:
             f"Redirect the report of {kind}sum on {s} to {o}.",
             f"Document the {kind} checksum of {s} in {o}: one line, same layout as {kind}sum output.",
         ],
-        solution=f"{kind}sum {source} > {quote(out)}",
+        solution=[f"{kind}sum {source} > {quote(out)}"],
     )
 
 
@@ -227,10 +205,11 @@ def size_in_bytes(names: Names) -> Unit:
     """The size of a file in bytes, saved."""
     source, out, text = names.path(names.pick(["txt", "dat"]), names.number(0, 1)), names.file("txt"), names.text()
     s, o = shown(source), shown(out)
-    return can(
+    return saving_unit(
         names,
-        fixtures=[fixture(source, text)],
-        answer=(out, f"{len(text.encode())}\n"),
+        [fixture(source, text)],
+        out,
+        f"{len(text.encode())}\n",
         asks=[
             f"Write the size that stat gives for {s} to {o}, a bare number.",
             f"What size does stat report for {s}? Save that number in {o}.",
@@ -262,5 +241,5 @@ def size_in_bytes(names: Names) -> Unit:
             f"Report the size of {s} in {o}; stat supplies the byte count, and nothing else goes with it.",
             f"When finished, {o} shows one bare figure: the number of bytes in {s}, taken from stat.",
         ],
-        solution=f"stat -c %s {quote(source)} > {quote(out)}",
+        solution=[f"stat -c %s {quote(source)} > {quote(out)}"],
     )

@@ -1,11 +1,4 @@
-"""Make worlds of work that adds files and trees: making and copying.
-
-    from authoring.templates.files import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
+"""Worlds in which files and trees are made or copied."""
 
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, listed, quote, shown, text_of
 

@@ -1,14 +1,7 @@
-"""Make worlds of tables whose rows are filtered.
-
-    from authoring.templates.filtering import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
+"""Worlds in which rows of a table are filtered."""
 
 from authoring.templates.tables import Rows, some_rows, table_text
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
 def rows_by_number(names: Names) -> Unit:
@@ -23,7 +16,7 @@ def rows_by_number(names: Names) -> Unit:
             ("at least", ">=", [row for row in rows if int(row[-1]) >= limit]),
         ]
     )
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows))],
         out,
@@ -75,8 +68,8 @@ def rows_by_number(names: Names) -> Unit:
     )
 
 
-def _labelled(names: Names, word: str) -> Rows:
-    """Rows of three cells; the second is the word in two or three rows, and other rows hold it elsewhere."""
+def _rows_with_word(names: Names, word: str) -> Rows:
+    """Rows of three cells. In two or three rows the second cell is the word; other rows have it in another cell."""
     rows = some_rows(names, 3, 5, 7)
     for row in names.rng.sample(rows[1:], names.number(2, 3)):
         row[1] = word
@@ -88,14 +81,14 @@ def _labelled(names: Names, word: str) -> Rows:
 def rows_by_word(names: Names) -> Unit:
     """Rows with a word in one column, or those without it there."""
     path, out, word = names.path("csv", names.number(0, 1)), names.file("csv"), names.keyword()
-    rows = _labelled(names, word)
+    rows = _rows_with_word(names, word)
     verb, sign, kept = names.pick(
         [
             ("is", "==", [row for row in rows if row[1] == word]),
             ("is not", "!=", [row for row in rows if row[1] != word]),
         ]
     )
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows))],
         out,
@@ -157,7 +150,7 @@ def rows_by_first(names: Names) -> Unit:
             ("is not", "-v ", [row for row in rows if row[0] != word]),
         ]
     )
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows))],
         out,
@@ -213,7 +206,7 @@ def rows_with_header(names: Names) -> Unit:
     limit = sorted(int(row[-1]) for row in rows)[len(rows) // 2]
     word, sign = names.pick([("greater than", ">"), ("less than", "<")])
     kept = [row for row in rows if (int(row[-1]) > limit if sign == ">" else int(row[-1]) < limit)]
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text([heads, *rows]))],
         out,
@@ -270,9 +263,9 @@ def rows_with_header(names: Names) -> Unit:
 def names_of_rows(names: Names) -> Unit:
     """One column of the rows that satisfy a condition."""
     path, out, word = names.path("csv", names.number(0, 1)), names.file("txt"), names.keyword()
-    rows = _labelled(names, word)
+    rows = _rows_with_word(names, word)
     column = names.pick([1, 3])
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows))],
         out,

@@ -1,16 +1,10 @@
-"""Make worlds of files combined: side by side, one after another, by key.
+"""Worlds in which files are combined: side by side, one after another, or by key.
 
-    from authoring.templates.joins import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Neither base image has `join` or `comm`: tables are combined with paste, cat, grep and awk.
+Neither base image has `join` or `comm`, so tables are combined with paste, cat, grep and awk.
 """
 
 from authoring.templates.tables import some_rows, table_text
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
 def paste_columns(names: Names) -> Unit:
@@ -19,7 +13,7 @@ def paste_columns(names: Names) -> Unit:
     count = names.number(4, 6)
     left, right = names.filler(count), [str(number) for number in names.numbers(count)]
     kind, separator, option = names.pick([("comma", ",", "-d, "), ("tab", "\t", ""), ("colon", ":", "-d: ")])
-    return saved(
+    return saving_unit(
         names,
         [fixture(first, text_of(left)), fixture(second, text_of(right))],
         out,
@@ -76,7 +70,7 @@ def stack_files(names: Names) -> Unit:
     ext = names.pick(["txt", "csv", "log"])
     first, second, out = names.path(ext, names.number(0, 1)), names.path(ext, names.number(0, 1)), names.file(ext)
     one, two = names.text(3, 4), names.text(3, 4)
-    return saved(
+    return saving_unit(
         names,
         [fixture(first, one), fixture(second, two)],
         out,
@@ -182,7 +176,7 @@ def join_parts(names: Names) -> Unit:
     parts = {
         f"{home}/{number:02d}-{names.file(ext)}": some_rows(names, 3, 2, 3) for number in range(1, names.number(3, 4))
     }
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows)) for path, rows in names.rng.sample(sorted(parts.items()), len(parts))],
         out,
@@ -230,7 +224,7 @@ def stack_with_one_header(names: Names) -> Unit:
     """Two tables with the same headings, one after the other, with one line of headings."""
     first, second, out = names.file("csv"), names.file("csv"), names.file("csv")
     heads, one, two = names.words(3), some_rows(names, 3, 3, 4), some_rows(names, 3, 3, 4)
-    return saved(
+    return saving_unit(
         names,
         [fixture(first, table_text([heads, *one])), fixture(second, table_text([heads, *two]))],
         out,
@@ -294,7 +288,7 @@ def common_lines(names: Names) -> Unit:
             ("are not in", "-vFxf", [line for line in right if line not in left]),
         ]
     )
-    return saved(
+    return saving_unit(
         names,
         [fixture(first, text_of(left)), fixture(second, text_of(right))],
         out,
@@ -350,7 +344,7 @@ def join_by_key(names: Names) -> Unit:
     values = dict(zip(keys, map(str, names.numbers(count)), strict=True))
     right = [[key, values[key]] for key in names.rng.sample(keys, count)]
     left = [[key, cell] for key, cell in zip(keys, cells, strict=True)]
-    return saved(
+    return saving_unit(
         names,
         [fixture(first, table_text(left)), fixture(second, table_text(right))],
         out,

@@ -1,13 +1,6 @@
-"""Make worlds of whole lines: sorting them, taking some of them.
+"""Worlds in which the lines of files are sorted, or repeated lines are picked."""
 
-    from authoring.templates.lines import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, edited, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, editing_unit, fixture, quote, saving_unit, shown, text_of
 
 
 def _with_repeats(names: Names, count: int) -> list[str]:
@@ -30,7 +23,7 @@ def sort_plain(names: Names) -> Unit:
         ]
     )
     way = how.removeprefix("but ")
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines))],
         out,
@@ -84,7 +77,7 @@ def sort_numbers(names: Names) -> Unit:
         ]
     )
     way = how.replace("each only once", "without repeats")
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(map(str, numbers)))],
         out,
@@ -129,7 +122,7 @@ def sort_in_place(names: Names) -> Unit:
     """The file itself gets sorted."""
     path = names.path(names.pick(["txt", "list"]), names.number(0, 1))
     lines = _with_repeats(names, names.number(4, 6))
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text_of(lines))],
         {path: text_of(sorted(set(lines)))},
@@ -185,7 +178,7 @@ def sort_several(names: Names) -> Unit:
     parts = [lines[:3], lines[2:5], lines[4:] + lines[:1]]
     for part in parts:
         names.rng.shuffle(part)
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(part)) for path, part in zip(paths, parts, strict=True)],
         out,
@@ -252,7 +245,7 @@ def repeated_lines(names: Names) -> Unit:
             ("exactly once", "-u", sorted(line for line in lines if lines.count(line) == 1)),
         ]
     )
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines))],
         out,

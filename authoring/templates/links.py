@@ -1,12 +1,6 @@
-"""Shape the link archetypes: make symbolic links, and repair those that lead to the wrong place.
+"""Worlds of the archetype make_links: symbolic links are made.
 
-    from authoring.templates.links import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-A link's target is checked as the text that the link holds; contents stay as they are.
+The checker compares a link's target as text; contents stay as they are.
 """
 
 import shlex

@@ -1,12 +1,6 @@
-"""Shape the permission archetype of modes: of one file, of some by name, type or mode, of trees.
+"""Worlds of the archetype set_modes: the modes of one file, of some files by name, type or mode, or of a tree.
 
-    from authoring.templates.permissions import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Contents stay as they are, only modes change. Links live in links.py, what may not be written at all in blocked.py.
+Contents stay as they are; only modes change.
 """
 
 from collections.abc import Callable
@@ -30,7 +24,7 @@ def _with_mode(entry: Fixture, mode: int) -> Fixture:
 
 
 def _octal(names: Names, *without: int) -> int:
-    """A mode for files that differs from `without`."""
+    """A mode for files that is none of `without`."""
     return names.pick([mode for mode in (0o600, 0o640, 0o644, 0o660, 0o664, 0o440, 0o400) if mode not in without])
 
 

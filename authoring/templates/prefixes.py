@@ -1,29 +1,22 @@
-"""Shape the archetype that adds a prefix to many names, or strips one from them.
+"""Worlds in which a prefix is added to many names, or stripped from them."""
 
-    from authoring.templates.prefixes import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.renames import renamed
+from authoring.templates.renames import renaming_unit
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, listed
 
 
-def _plain(names: Names, count: int, ext: str, prefix: str = "") -> dict[str, str]:
-    """`count` names without a leading dash or space, so that a prefix can be taken off or put on in a directory."""
+def _plain_files(names: Names, count: int, ext: str, prefix: str = "") -> dict[str, str]:
+    """`count` file names with texts. No name begins with a dash or has a space, so that a prefix can be added."""
     return {f"{prefix}{names.file(ext, plain=True)}": names.text(1, 3) for _ in range(count)}
 
 
 def _add_prefix(names: Names) -> Unit:
     place, prefix, ext = names.directory(), f"{names.word()}{names.pick(['-', '_'])}", names.pick(["log", "txt", "jpg"])
-    files = _plain(names, names.number(2, 4), ext)
-    return renamed(
+    files = _plain_files(names, names.number(2, 4), ext)
+    return renaming_unit(
         place,
         files,
         {f"{prefix}{name}": text for name, text in files.items()},
-        rest=_plain(names, 1, "md"),
+        rest=_plain_files(names, 1, "md"),
         directive=names.pick(
             [
                 f"Put the prefix {prefix} before the name of every .{ext} file in {place}.",
@@ -75,12 +68,12 @@ def _add_prefix(names: Names) -> Unit:
 def _strip_prefix(names: Names) -> Unit:
     place, prefix = names.directory(), f"{names.word()}{names.pick(['-', '_'])}"
     ext = names.pick(["log", "txt", "csv"])
-    files = _plain(names, names.number(2, 4), ext, prefix)
-    return renamed(
+    files = _plain_files(names, names.number(2, 4), ext, prefix)
+    return renaming_unit(
         place,
         files,
         {name.removeprefix(prefix): text for name, text in files.items()},
-        rest=_plain(names, 1, ext),
+        rest=_plain_files(names, 1, ext),
         directive=names.pick(
             [
                 f"Strip the prefix {prefix} from the names of all files in {place} that have it.",
@@ -130,12 +123,12 @@ def _strip_prefix(names: Names) -> Unit:
 def _swap_prefix(names: Names) -> Unit:
     place, mark = names.directory(), names.pick(["-", "_"])
     old, new = (f"{word}{mark}" for word in names.words(2))
-    files = _plain(names, names.number(2, 4), names.pick(["log", "txt", "png"]), old)
-    return renamed(
+    files = _plain_files(names, names.number(2, 4), names.pick(["log", "txt", "png"]), old)
+    return renaming_unit(
         place,
         files,
         {f"{new}{name.removeprefix(old)}": text for name, text in files.items()},
-        rest=_plain(names, 1, "md"),
+        rest=_plain_files(names, 1, "md"),
         directive=names.pick(
             [
                 f"Replace the prefix {old} by {new} in all file names of {place} that start with it.",
@@ -178,7 +171,7 @@ def _swap_prefix(names: Names) -> Unit:
 
 def _prefix_two_named(names: Names) -> Unit:
     prefix = f"{names.word()}{names.pick(['-', '_'])}"
-    files = _plain(names, 2, names.pick(["txt", "md", "csv"]))
+    files = _plain_files(names, 2, names.pick(["txt", "md", "csv"]))
     what = listed(list(files))
     return Unit(
         fixtures=[fixture(*item) for item in files.items()],
@@ -226,7 +219,7 @@ def _prefix_two_named(names: Names) -> Unit:
 def _prefix_with_directory(names: Names) -> Unit:
     place, target = names.directory(), names.directory()
     ext = names.pick(["txt", "log", "csv"])
-    files = _plain(names, names.number(2, 3), ext)
+    files = _plain_files(names, names.number(2, 3), ext)
     return Unit(
         fixtures=[*(fixture(f"{place}/{name}", text) for name, text in files.items()), directory(target)],
         directive=names.pick(

@@ -1,19 +1,12 @@
-"""Shape the ranking archetype: rank values by how often they occur.
+"""Worlds of the archetype most_frequent: values ranked by how often they occur.
 
-    from authoring.templates.ranking import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-`uniq -c` pads its counts differently from one implementation to the next, so that rankings always pass through awk.
+`uniq -c` pads its counts differently in each implementation, so every ranking passes through awk.
 """
 
-from authoring.templates.counting import report
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
-def _ranked(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
+def _lines_and_ranking(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
     """Lines in random order and their `size` values with how often each occurs, most frequent first, no two equal."""
     counts = sorted(names.numbers(size, 1, size + 2), reverse=True)
     ranking = list(zip(names.filler(size), counts, strict=True))
@@ -24,14 +17,15 @@ def _ranked(names: Names, size: int) -> tuple[list[str], list[tuple[str, int]]]:
 
 def _winner(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
-    lines, ranking = _ranked(names, names.number(3, 4))
+    lines, ranking = _lines_and_ranking(names, names.number(3, 4))
     s, o = shown(source), shown(out)
     most = names.rng.random() < 0.7
     kind, flags, value = ("most", "-rn", ranking[0][0]) if most else ("least", "-n", ranking[-1][0])
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, f"{value}\n"),
+        out,
+        f"{value}\n",
         asks=[
             f"Write the line that occurs {kind} often in {s} to {o}, without its count.",
             f"Which value comes up {kind} often in {s}? Save the value alone in {o}.",
@@ -71,13 +65,14 @@ def _winner(names: Names) -> Unit:
 
 def _top_values(names: Names) -> Unit:
     source, out = names.path(names.pick(["txt", "log", "list"]), names.number(0, 1)), names.file("txt")
-    lines, ranking = _ranked(names, names.number(4, 5))
+    lines, ranking = _lines_and_ranking(names, names.number(4, 5))
     top = names.number(2, 3)
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, text_of(f"{value} {count}" for value, count in ranking[:top])),
+        out,
+        text_of(f"{value} {count}" for value, count in ranking[:top]),
         asks=[
             f"Write the {top} most frequent lines of {s} to {o}, as line, space and count, top one first.",
             f"Rank the lines of {s} by how often they occur; save the first {top} as 'value count' in {o}.",
@@ -126,7 +121,7 @@ def _top_values(names: Names) -> Unit:
 def _rank_column(names: Names) -> Unit:
     table = names.rng.random() < 0.5
     source, out = names.path("csv" if table else "log", names.number(0, 1)), names.file("txt")
-    values, ranking = _ranked(names, 3)
+    values, ranking = _lines_and_ranking(names, 3)
     column = names.number(1, 2)
     separator = "," if table else " "
     rows = [[names.filler()[0], names.filler()[0]] for _ in values]
@@ -135,10 +130,11 @@ def _rank_column(names: Names) -> Unit:
     cut = f"cut -d, -f{column}" if table else names.pick([f"awk '{{print ${column}}}'", f"cut -d' ' -f{column}"])
     kind = "comma-separated" if table else "space-separated"
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(separator.join(row) for row in rows))],
-        (out, text_of(f"{value} {count}" for value, count in ranking)),
+        out,
+        text_of(f"{value} {count}" for value, count in ranking),
         asks=[
             f"Rank the values in column {column} of the {kind} {s} by frequency: 'value count', top first, in {o}.",
             f"Count how often each value of field {column} of the {kind} {s} occurs; 'value count', top first, to {o}.",
@@ -193,10 +189,11 @@ def _repeated_lines(names: Names) -> Unit:
     more = names.rng.random() < 0.6
     phrase, flag, kept = ("more than once", "-d", repeated) if more else ("exactly once", "-u", single)
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, text_of(sorted(kept))),
+        out,
+        text_of(sorted(kept)),
         asks=[
             f"Write the lines that occur {phrase} in {s} to {o}, each once and sorted.",
             f"Which lines come up {phrase} in {s}? Save them sorted, one of each, in {o}.",
@@ -236,12 +233,13 @@ def _repeated_lines(names: Names) -> Unit:
 
 def _ranking_and_winner(names: Names) -> Unit:
     source, ranks, out = names.path("log", names.number(0, 1)), names.file("txt"), names.file("txt")
-    lines, ranking = _ranked(names, 3)
+    lines, ranking = _lines_and_ranking(names, 3)
     s, r, o = shown(source), shown(ranks), shown(out)
-    unit = report(
+    unit = saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (ranks, text_of(f"{value} {count}" for value, count in ranking)),
+        ranks,
+        text_of(f"{value} {count}" for value, count in ranking),
         asks=[
             f"Rank the lines of {s} in {r} as 'value count', most frequent first, then copy its first line to {o}.",
             f"Save the tally of {s} ('value count', highest first) as {r} and the top line of that tally as {o}.",
@@ -294,13 +292,14 @@ def _ranking_and_winner(names: Names) -> Unit:
 
 def _common_over_files(names: Names) -> Unit:
     place, out, ext = names.directory(), names.file("txt"), names.pick(["log", "txt"])
-    lines, ranking = _ranked(names, 3)
+    lines, ranking = _lines_and_ranking(names, 3)
     half = len(lines) // 2
     sources = [f"{place}/{names.file(ext)}" for _ in range(2)]
-    return report(
+    return saving_unit(
         names,
         [fixture(sources[0], text_of(lines[:half])), fixture(sources[1], text_of(lines[half:]))],
-        (out, f"{ranking[0][0]} {ranking[0][1]}\n"),
+        out,
+        f"{ranking[0][0]} {ranking[0][1]}\n",
         asks=[
             f"Put all .{ext} files of {place} together and write their commonest line with its count ('line count') to"
             f" {shown(out)}.",

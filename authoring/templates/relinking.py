@@ -1,11 +1,4 @@
-"""Shape the repair of symbolic links that lead to the wrong place, or nowhere.
-
-    from authoring.templates.relinking import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
+"""Worlds in which symbolic links are repaired that point to the wrong target, or to none."""
 
 from authoring.templates.world import Names, Shape, Unit, fixture, link, listed
 

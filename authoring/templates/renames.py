@@ -1,12 +1,6 @@
-"""Shape the rename archetypes: change the extension of many files, add or strip a prefix of many names.
+"""Worlds in which the extension of many files changes.
 
-    from authoring.templates.renames import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-The loops are the plain ones of a POSIX shell: `mv` in a for loop over a glob, with `${f%.old}` and `${f#old-}`.
+The loops are plain POSIX sh: `mv` in a for loop over a glob, with `${f%.old}` and `${f#old-}`.
 """
 
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, listed, quote, shown
@@ -24,13 +18,15 @@ PAIRS: tuple[tuple[str, str], ...] = (
 )
 
 
-def _named(names: Names, count: int, ext: str) -> dict[str, str]:
+def _files_named(names: Names, count: int, ext: str) -> dict[str, str]:
     """`count` file names of an extension with their texts."""
     return {names.file(ext): names.text(1, 3) for _ in range(count)}
 
 
-def renamed(place: str, before: dict[str, str], after: dict[str, str], *, rest: dict[str, str], **asks: object) -> Unit:
-    """A unit in which the files of `before` in `place` become those of `after`, and `rest` stays."""
+def renaming_unit(
+    place: str, before: dict[str, str], after: dict[str, str], *, rest: dict[str, str], **asks: object
+) -> Unit:
+    """A unit that renames the files of `before` in `place` to those of `after`; the files of `rest` stay."""
     return Unit(
         fixtures=[fixture(f"{place}/{name}", text) for name, text in sorted({**before, **rest}.items())],
         after=[fixture(f"{place}/{name}", text) for name, text in after.items()],
@@ -41,12 +37,12 @@ def renamed(place: str, before: dict[str, str], after: dict[str, str], *, rest: 
 
 def _swap_extension(names: Names) -> Unit:
     place, (old, new) = names.directory(), names.pick(PAIRS)
-    files = _named(names, names.number(2, 4), old)
-    return renamed(
+    files = _files_named(names, names.number(2, 4), old)
+    return renaming_unit(
         place,
         files,
         {f"{name.removesuffix(old)}{new}": text for name, text in files.items()},
-        rest=_named(names, 1, names.pick(["bak", "pdf", "tmp"])),
+        rest=_files_named(names, 1, names.pick(["bak", "pdf", "tmp"])),
         directive=names.pick(
             [
                 f"Rename every .{old} file in {place} to end in .{new} instead.",
@@ -98,12 +94,12 @@ def _swap_extension(names: Names) -> Unit:
 
 def _strip_extension(names: Names) -> Unit:
     place, old = names.directory(), names.pick(["bak", "old", "orig", "tmp"])
-    files = _named(names, names.number(2, 4), f"{names.pick(['txt', 'conf', 'log'])}.{old}")
-    return renamed(
+    files = _files_named(names, names.number(2, 4), f"{names.pick(['txt', 'conf', 'log'])}.{old}")
+    return renaming_unit(
         place,
         files,
         {name.removesuffix(f".{old}"): text for name, text in files.items()},
-        rest=_named(names, 1, "md"),
+        rest=_files_named(names, 1, "md"),
         directive=names.pick(
             [
                 f"Strip the ending .{old} from every file name in {place} that has it.",
@@ -146,14 +142,14 @@ def _strip_extension(names: Names) -> Unit:
 
 def _append_extension(names: Names) -> Unit:
     place, ext, new = names.directory(), names.pick(["txt", "log", "conf", ""]), names.pick(["bak", "old", "orig"])
-    files = _named(names, names.number(2, 4), ext)
+    files = _files_named(names, names.number(2, 4), ext)
     pattern = f"*.{ext}" if ext else "*"
     what = f".{ext} file" if ext else "file"
-    return renamed(
+    return renaming_unit(
         place,
         files,
         {f"{name}.{new}": text for name, text in files.items()},
-        rest=_named(names, 1, "md") if ext else {},
+        rest=_files_named(names, 1, "md") if ext else {},
         directive=names.pick(
             [
                 f"Append .{new} to the name of every {what} in {place}.",
@@ -245,8 +241,8 @@ def _two_named(names: Names) -> Unit:
 def _swap_in_subdirectories(names: Names) -> Unit:
     place, (old, new) = names.directory(), names.pick(PAIRS)
     below = names.words(2)
-    files = {f"{names.pick(below)}/{name}": text for name, text in _named(names, names.number(2, 3), old).items()}
-    return renamed(
+    files = {f"{names.pick(below)}/{name}": text for name, text in _files_named(names, names.number(2, 3), old).items()}
+    return renaming_unit(
         place,
         files,
         {f"{path.removesuffix(old)}{new}": text for path, text in files.items()},
@@ -294,7 +290,7 @@ def _swap_in_subdirectories(names: Names) -> Unit:
 
 def _swap_and_move(names: Names) -> Unit:
     place, target, (old, new) = names.directory(), names.directory(), names.pick(PAIRS)
-    files = _named(names, names.number(2, 3), old)
+    files = _files_named(names, names.number(2, 3), old)
     after = {f"{target}/{name.removesuffix(old)}{new}": text for name, text in files.items()}
     return Unit(
         fixtures=[fixture(f"{place}/{name}", text) for name, text in files.items()],

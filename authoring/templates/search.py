@@ -1,13 +1,6 @@
-"""Make worlds of searching: paths by name, files by content.
+"""Worlds in which paths are found by name, or files by content."""
 
-    from authoring.templates.search import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 from schema import Fixture
 
 
@@ -23,8 +16,8 @@ def _files(names: Names, paths: list[str]) -> list[Fixture]:
     return [fixture(path, names.text(2, 4)) for path in names.rng.sample(paths, len(paths))]
 
 
-def planted(names: Names, word: str, count: int) -> tuple[list[str], list[str]]:
-    """Lines of which two to four hold the word at the start, inside or at the end; and those that do."""
+def lines_some_with(names: Names, word: str, count: int) -> tuple[list[str], list[str]]:
+    """`count` lines, of which two to four have the word at the start, inside or at the end; and a list of those."""
     lines = names.lines(count)
     for index in names.rng.sample(range(count), names.number(2, min(4, count - 1))):
         first, *rest = lines[index].split()
@@ -37,7 +30,7 @@ def names_by_extension(names: Names) -> Unit:
     ext, other = names.rng.sample(["txt", "log", "md", "conf", "csv"], 2)
     home, hits, rest = _tree(names, ext, other)
     out = names.file("list")
-    return saved(
+    return saving_unit(
         names,
         _files(names, hits + rest),
         out,
@@ -102,7 +95,7 @@ def names_by_word(names: Names) -> Unit:
     hits += [] if starts else [f"{home}/{names.word()}-{word}.csv"]
     rest = [f"{home}/{names.path('txt', depth)}" for depth in (0, 0, 1)]
     how, pattern = ("starts with", f"{word}*") if starts else ("contains", f"*{word}*")
-    return saved(
+    return saving_unit(
         names,
         _files(names, hits + rest),
         out,
@@ -158,7 +151,7 @@ def names_in_directory(names: Names) -> Unit:
     ext, other = names.rng.sample(["txt", "log", "md", "jpg", "csv"], 2)
     hits = [names.file(ext) for _ in range(names.number(2, 4))]
     rest = [names.file(other) for _ in range(2)]
-    return saved(
+    return saving_unit(
         names,
         _files(names, [f"{home}/{name}" for name in hits + rest]),
         out,
@@ -212,7 +205,7 @@ def names_of_directories(names: Names) -> Unit:
     home, out = names.directory(), names.file("list")
     parts = names.words(3)
     paths = [f"{home}/{parts[0]}", f"{home}/{parts[1]}", f"{home}/{parts[1]}/{parts[2]}"]
-    return saved(
+    return saving_unit(
         names,
         _files(names, [f"{path}/{names.file('txt')}" for path in paths] + [f"{home}/{names.file('md')}"]),
         out,
@@ -265,9 +258,9 @@ def content_flat(names: Names) -> Unit:
     home, word, out = names.directory(), names.keyword(), names.file("list")
     ext, missing = names.pick(["txt", "log", "md"]), names.number(0, 1)
     hits, rest = ([f"{home}/{names.file(ext)}" for _ in range(count)] for count in (2, names.number(2, 3)))
-    found = [fixture(path, text_of(planted(names, word, 4)[0])) for path in hits]
+    found = [fixture(path, text_of(lines_some_with(names, word, 4)[0])) for path in hits]
     does, flag = ("do not contain", "-L") if missing else ("contain", "-l")
-    return saved(
+    return saving_unit(
         names,
         found + _files(names, rest),
         out,
@@ -317,8 +310,8 @@ def content_tree(names: Names) -> Unit:
     """Files at any depth that contain a word."""
     word, out = names.keyword(), names.file("list")
     home, hits, rest = _tree(names, names.pick(["txt", "md", "conf"]), "log")
-    found = [fixture(path, text_of(planted(names, word, names.number(3, 5))[0])) for path in hits]
-    return saved(
+    found = [fixture(path, text_of(lines_some_with(names, word, names.number(3, 5))[0])) for path in hits]
+    return saving_unit(
         names,
         found + _files(names, rest),
         out,
@@ -384,7 +377,7 @@ def content_any_case(names: Names) -> Unit:
         fixture(path, text_of([*names.lines(2), f"{names.line()} {form}"]))
         for path, form in zip(hits, forms, strict=True)
     ]
-    return saved(
+    return saving_unit(
         names,
         found + _files(names, rest),
         out,
@@ -439,7 +432,7 @@ def content_copied(names: Names) -> Unit:
     """Copies of the files that contain a word."""
     home, word, target = names.directory(), names.keyword(), names.directory()
     hits, rest = ([names.file("txt", plain=True) for _ in range(2)] for _ in range(2))
-    texts = {name: text_of(planted(names, word, 4)[0]) for name in hits}
+    texts = {name: text_of(lines_some_with(names, word, 4)[0]) for name in hits}
     fixtures = [fixture(f"{home}/{name}", text) for name, text in texts.items()]
     return Unit(
         fixtures=fixtures + _files(names, [f"{home}/{name}" for name in rest]),

@@ -1,13 +1,7 @@
-"""Shape the squeeze archetype: compress and decompress single files.
+"""Worlds in which single files are compressed or decompressed.
 
-    from authoring.templates.squeeze import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-The bytes of a compressed file depend on the program that made it, so that one is checked by the text it holds and by
-its end: nothing may follow.
+The bytes of a compressed file depend on the program that made it. So the checks read the text that it holds and its
+end, behind which nothing may follow.
 """
 
 import bz2
@@ -16,13 +10,13 @@ import lzma
 import struct
 import zlib
 
-from authoring.templates.archives import binary, text_files
+from authoring.templates.archives import binary_file, text_files
 from authoring.templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
 from schema import Fixture, sha256
 
 
 def holds_data(path: str, text: str) -> list[str]:
-    """Checks that a gzip file holds this text, and nothing behind its end."""
+    """Checks that a gzip file holds this text, and nothing after its end."""
     file, content = quote(path), text.encode()
     trailer = struct.pack("<II", zlib.crc32(content), len(content))
     return [
@@ -178,7 +172,7 @@ def _compress_each(names: Names) -> Unit:
     )
 
 
-def _packed(names: Names, text: str) -> tuple[str, Fixture, str, str]:
+def _compressed_file(names: Names, text: str) -> tuple[str, Fixture, str, str]:
     """A compressed file: its name without the ending, fixture, ending, and the commands that undo it and show it."""
     path = names.path(names.pick(["log", "txt", "csv"]), names.number(0, 1))
     ext, data = names.pick(
@@ -189,12 +183,12 @@ def _packed(names: Names, text: str) -> tuple[str, Fixture, str, str]:
             (".xz", lzma.compress(text.encode(), check=lzma.CHECK_CRC32)),
         ]
     )
-    return path, binary(path + ext, data), ext, {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz"}[ext]
+    return path, binary_file(path + ext, data), ext, {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz"}[ext]
 
 
 def _decompress(names: Names) -> Unit:
     text = names.text(4, 8)
-    path, entry, ext, undo = _packed(names, text)
+    path, entry, ext, undo = _compressed_file(names, text)
     p, c = shown(path), shown(path + ext)
     return Unit(
         fixtures=[entry],
@@ -242,7 +236,7 @@ def _decompress(names: Names) -> Unit:
 
 def _decompress_copy(names: Names) -> Unit:
     text, out = names.text(4, 8), names.file("txt")
-    path, entry, ext, _ = _packed(names, text)
+    path, entry, ext, _ = _compressed_file(names, text)
     show = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat"}[ext]
     c, o = shown(path + ext), shown(out)
     return Unit(
@@ -292,7 +286,7 @@ def _decompress_each(names: Names) -> Unit:
     place, ext = names.directory(), names.pick(["log", "txt"])
     files = {f"{place}/{names.file(ext)}": names.text(3, 6) for _ in range(names.number(2, 3))}
     return Unit(
-        fixtures=[binary(path + ".gz", gzip.compress(text.encode(), mtime=0)) for path, text in files.items()],
+        fixtures=[binary_file(path + ".gz", gzip.compress(text.encode(), mtime=0)) for path, text in files.items()],
         directive=names.pick(
             [
                 f"Decompress every .gz file in {place} in place.",
@@ -342,7 +336,7 @@ def _search_packed(names: Names) -> Unit:
         lines[index] = f"{lines[index]} {word}"
     p, o = shown(path), shown(out)
     return Unit(
-        fixtures=[binary(path, gzip.compress(text_of(lines).encode(), mtime=0))],
+        fixtures=[binary_file(path, gzip.compress(text_of(lines).encode(), mtime=0))],
         directive=names.pick(
             [
                 f"From the gzip-compressed {p} save the lines with {word} in {o}; {p} stays as it is.",

@@ -1,16 +1,9 @@
-"""Shape the summing archetype: add up a column of numbers.
+"""Worlds of the archetype sum_column: numbers of a column are added up.
 
-    from authoring.templates.sums import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Every sum is worked out here from whole numbers, so that no awk rounds it.
+Every sum is computed here from whole numbers, so no awk rounds it.
 """
 
-from authoring.templates.counting import report
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
 def _sum_of_column(names: Names) -> Unit:
@@ -20,10 +13,11 @@ def _sum_of_column(names: Names) -> Unit:
     total = sum(row[column - 1] for row in rows)  # type: ignore[misc]
     ordinal = {2: "second", 3: "third"}[column]
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(f"{a} {b} {c}" for a, b, c in rows))],
-        (out, f"{total}\n"),
+        out,
+        f"{total}\n",
         asks=[
             f"Add up column {column} of {s} (columns are separated by spaces) and write the sum to {o}.",
             f"Sum the numbers in the {ordinal} column of {s}. Write only the total to {o}.",
@@ -72,10 +66,11 @@ def _sum_of_table(names: Names) -> Unit:
     total = sum(int(row[column - 1]) for row in rows)
     lines = [",".join(row) for row in [header, *rows]]
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, f"{total}\n"),
+        out,
+        f"{total}\n",
         asks=[
             f"Add up column {column} ({title}) of the comma-separated {s}, header left out, and write the sum to {o}.",
             f"{s} is comma-separated with a header line. Sum its column {column} and save the number in {o}.",
@@ -129,10 +124,11 @@ def _sum_of_rows(names: Names) -> Unit:
     names.rng.shuffle(rows)
     total = sum(number for name, number in rows if name == key)
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(f"{name} {number}" for name, number in rows))],
-        (out, f"{total}\n"),
+        out,
+        f"{total}\n",
         asks=[
             f"Add up the second column of {s} over the lines whose first column is {key}; write the sum to {o}.",
             f"In {s}, sum the numbers that belong to {key}. Save the total in {o}.",
@@ -180,10 +176,11 @@ def _sum_per_name(names: Names) -> Unit:
     names.rng.shuffle(rows)
     totals = sorted((key, sum(number for name, number in rows if name == key)) for key in keys)
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(f"{name} {number}" for name, number in rows))],
-        (out, text_of(f"{name} {total}" for name, total in totals)),
+        out,
+        text_of(f"{name} {total}" for name, total in totals),
         asks=[
             f"Add up the numbers of {s} per name and write lines of name and total, sorted by name, to {o}.",
             f"Each line of {s} is a name and a number. Save the sum of every name, as 'name sum', sorted, in {o}.",
@@ -231,10 +228,11 @@ def _sum_of_files(names: Names) -> Unit:
     place, out, ext = names.directory(), names.file("txt"), names.pick(["dat", "txt"])
     columns = [[names.number(1, 80) for _ in range(names.number(2, 4))] for _ in range(names.number(2, 3))]
     total = sum(map(sum, columns))
-    return report(
+    return saving_unit(
         names,
         [fixture(f"{place}/{names.file(ext)}", text_of(map(str, numbers))) for numbers in columns],
-        (out, f"{total}\n"),
+        out,
+        f"{total}\n",
         asks=[
             f"The .{ext} files in {place} hold one number per line. Write the sum of all of them to {shown(out)}.",
             f"Add up every number in the .{ext} files of {place} and save the one total in {shown(out)}.",
@@ -281,10 +279,11 @@ def _sum_of_products(names: Names) -> Unit:
     rows = [(key, names.number(1, 9), names.number(2, 20)) for key in names.filler(names.number(3, 6))]
     total = sum(count * price for _, count, price in rows)
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(f"{a} {b} {c}" for a, b, c in rows))],
-        (out, f"{total}\n"),
+        out,
+        f"{total}\n",
         asks=[
             f"Lines of {s} are item, count, price. Multiply count by price, add up all lines, write the sum to {o}.",
             f"Multiply columns 2 and 3 of {s} line by line and save the sum of the products in {o}.",
@@ -333,10 +332,11 @@ def _with_total_line(names: Names) -> Unit:
     lines = [f"{key} {number}" for key, number in rows]
     total = sum(number for _, number in rows)
     s, o = shown(source), shown(out)
-    return report(
+    return saving_unit(
         names,
         [fixture(source, text_of(lines))],
-        (out, text_of([*lines, f"total {total}"])),
+        out,
+        text_of([*lines, f"total {total}"]),
         asks=[
             f"Copy {s} to {o} and end {o} with a line 'total N' where N is the sum of the second column.",
             f"Make {o}: all lines of {s}, then one more line, the word total and the sum of column 2.",

@@ -1,13 +1,6 @@
-"""Make worlds of tables: picking columns, filtering rows.
+"""Worlds in which columns of a table are picked."""
 
-    from authoring.templates.tables import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 Rows = list[list[str]]
 _SEPARATORS = [(",", "csv", "comma", "-d, "), ("\t", "tsv", "tab", ""), (":", "dat", "colon", "-d: ")]
@@ -31,7 +24,7 @@ def cut_one(names: Names) -> Unit:
     path, out = names.path(ext, names.number(0, 1)), names.file("txt")
     rows = some_rows(names, names.number(3, 4))
     column = names.number(1, len(rows[0]))
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows, separator))],
         out,
@@ -93,7 +86,7 @@ def cut_some(names: Names) -> Unit:
             ("columns 1 to 3", "1-3", [0, 1, 2]), ("columns 2 to 4", "2-4", [1, 2, 3]),
         ]
     )  # fmt: skip
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows, separator))],
         out,
@@ -148,7 +141,7 @@ def cut_reordered(names: Names) -> Unit:
     commas = names.number(0, 1)
     kind, separator, option = ("comma", ",", "-F, ") if commas else ("space", " ", "")
     glue = '","' if commas else '" "'
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows, separator))],
         out,
@@ -208,7 +201,7 @@ def cut_without_header(names: Names) -> Unit:
     heads, rows = names.words(3), some_rows(names, 3)
     column = names.number(1, 3)
     title = heads[column - 1]
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text([heads, *rows]))],
         out,
@@ -273,7 +266,7 @@ def cut_of_each(names: Names) -> Unit:
     home, out = names.directory(), names.file("txt")
     tables = {f"{home}/{names.file('csv')}": some_rows(names, 3, 3, 4) for _ in range(names.number(2, 3))}
     column = names.number(1, 3)
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, table_text(rows)) for path, rows in tables.items()],
         out,

@@ -1,13 +1,6 @@
-"""Make worlds of whole lines, of which some are taken.
+"""Worlds in which some lines of a file are taken or removed by their position."""
 
-    from authoring.templates.taking import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, edited, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, editing_unit, fixture, quote, saving_unit, shown, text_of
 
 
 def take_edge(names: Names) -> Unit:
@@ -15,7 +8,7 @@ def take_edge(names: Names) -> Unit:
     path, out = names.path(names.pick(["log", "txt"]), names.number(0, 1)), names.file("txt")
     lines, count = names.lines(names.number(6, 10)), names.number(2, 4)
     which, tool, result = names.pick([("first", "head", lines[:count]), ("last", "tail", lines[-count:])])
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines))],
         out,
@@ -61,7 +54,7 @@ def take_middle(names: Names) -> Unit:
     path, out = names.path("txt", names.number(0, 1)), names.file("txt")
     lines, start = names.lines(names.number(8, 10)), names.number(2, 4)
     end = start + names.number(1, 3)
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines))],
         out,
@@ -118,7 +111,7 @@ def take_single(names: Names) -> Unit:
     path, out = names.path("txt", names.number(0, 1)), names.file("txt")
     lines = names.lines(names.number(6, 9))
     number = names.number(2, len(lines) - 1)
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines))],
         out,
@@ -171,7 +164,7 @@ def take_rest(names: Names) -> Unit:
     path, out = names.path(names.pick(["txt", "csv"]), names.number(0, 1)), names.file("txt")
     lines, skip = names.lines(names.number(6, 9)), names.number(1, 3)
     what = "line" if skip == 1 else f"{skip} lines"
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines))],
         out,
@@ -225,7 +218,7 @@ def take_off_in_place(names: Names) -> Unit:
     path = names.path(names.pick(["txt", "log"]), names.number(0, 1))
     lines = names.lines(names.number(5, 8))
     which, script, result = names.pick([("first", "1d", lines[1:]), ("last", "$d", lines[:-1])])
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text_of(lines))],
         {path: text_of(result)},
@@ -271,7 +264,7 @@ def take_of_each(names: Names) -> Unit:
     home, out, ext = names.directory(), names.file("txt"), names.pick(["txt", "log"])
     texts = {f"{home}/{names.file(ext)}": names.lines(names.number(3, 5)) for _ in range(3)}
     which, tool, index = names.pick([("first", "head", 0), ("last", "tail", -1)])
-    return saved(
+    return saving_unit(
         names,
         [fixture(path, text_of(lines)) for path, lines in texts.items()],
         out,

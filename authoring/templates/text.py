@@ -1,16 +1,9 @@
-"""Make worlds of changing text: replacing words, translating characters.
+"""Worlds in which words of a text are replaced."""
 
-    from authoring.templates.text import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.world import Names, Shape, Unit, edited, fixture, quote, saved, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, editing_unit, fixture, quote, saving_unit, shown, text_of
 
 
-def _mentions(names: Names, word: str, *, twice: bool = False) -> str:
+def _text_with_word(names: Names, word: str, *, twice: bool = False) -> str:
     """A text of four to six lines, two or three of which hold the word; one of them twice if asked."""
     lines = names.lines(names.number(4, 6))
     for number, index in enumerate(names.rng.sample(range(len(lines)), names.number(2, 3))):
@@ -23,8 +16,8 @@ def _mentions(names: Names, word: str, *, twice: bool = False) -> str:
 def replace_in_file(names: Names) -> Unit:
     """Every occurrence of a word in one file, in place."""
     path, old, new = names.path(names.pick(["txt", "md", "conf"]), names.number(0, 1)), names.keyword(), names.word()
-    text = _mentions(names, old, twice=True)
-    return edited(
+    text = _text_with_word(names, old, twice=True)
+    return editing_unit(
         names,
         [fixture(path, text)],
         {path: text.replace(old, new)},
@@ -71,8 +64,8 @@ def replace_into_copy(names: Names) -> Unit:
     """The changed text in a new file; the original stays."""
     path, out = names.path("txt", names.number(0, 1)), names.file("txt")
     old, new = names.keyword(), names.word()
-    text = _mentions(names, old, twice=True)
-    return saved(
+    text = _text_with_word(names, old, twice=True)
+    return saving_unit(
         names,
         [fixture(path, text)],
         out,
@@ -124,9 +117,9 @@ def replace_in_directory(names: Names) -> Unit:
     """A word in all files of one extension of a directory."""
     home, old, new = names.directory(), names.keyword(), names.word()
     ext, other = names.rng.sample(["txt", "conf", "md"], 2)
-    texts = {f"{home}/{names.file(ext)}": _mentions(names, old, twice=True) for _ in range(names.number(2, 3))}
-    rest = fixture(f"{home}/{names.file(other)}", _mentions(names, old))
-    return edited(
+    texts = {f"{home}/{names.file(ext)}": _text_with_word(names, old, twice=True) for _ in range(names.number(2, 3))}
+    rest = fixture(f"{home}/{names.file(other)}", _text_with_word(names, old))
+    return editing_unit(
         names,
         [*(fixture(path, text) for path, text in texts.items()), rest],
         {path: text.replace(old, new) for path, text in texts.items()},
@@ -176,9 +169,9 @@ def replace_in_directory(names: Names) -> Unit:
 def replace_in_tree(names: Names) -> Unit:
     """A word in all files of a tree."""
     home, old, new = names.directory(), names.keyword(), names.word()
-    texts = {f"{home}/{names.path('txt', depth, plain=True)}": _mentions(names, old) for depth in (0, 1, 2)}
+    texts = {f"{home}/{names.path('txt', depth, plain=True)}": _text_with_word(names, old) for depth in (0, 1, 2)}
     rest = [fixture(f"{home}/{names.path('txt', depth, plain=True)}", names.text()) for depth in (0, 1)]
-    return edited(
+    return editing_unit(
         names,
         [*(fixture(path, text) for path, text in texts.items()), *rest],
         {path: text.replace(old, new) for path, text in texts.items()},
@@ -238,7 +231,7 @@ def replace_once_per_line(names: Names) -> Unit:
     path, old, new = names.path("txt", names.number(0, 1)), names.keyword(), names.word()
     lines = [f"{old} {names.line(1, 2)} {old}", f"{names.line(1, 2)} {old} {old}", *names.lines(3)]
     names.rng.shuffle(lines)
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text_of(lines))],
         {path: text_of(line.replace(old, new, 1) for line in lines)},
@@ -291,7 +284,7 @@ def replace_two_words(names: Names) -> Unit:
     path, first, second = names.path("md", names.number(0, 1)), names.keyword(), names.keyword()
     one, two = names.words(2)
     text = text_of([names.line(), f"{names.line()} {first}", f"{second} {names.line()}", f"{first} {second}"])
-    return edited(
+    return editing_unit(
         names,
         [fixture(path, text)],
         {path: text.replace(first, one).replace(second, two)},

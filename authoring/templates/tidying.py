@@ -1,11 +1,4 @@
-"""Make worlds of work that clears up files and trees: sorting into places, deleting.
-
-    from authoring.templates.tidying import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
+"""Worlds in which files and trees are tidied up: sorted into directories or deleted."""
 
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, quote, shown, text_of
 

@@ -1,12 +1,6 @@
-"""Shape the trimming archetype: remove or comment out settings.
+"""Worlds in which settings are removed from a configuration file or commented out.
 
-    from authoring.templates.trimming import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-Keys and values are drawn as templates.configuration draws them.
+configuration.py makes the keys and values.
 """
 
 from authoring.templates.configuration import config_path, fresh_keys, setting_lines, some_settings, two_values

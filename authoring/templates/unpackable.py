@@ -1,22 +1,18 @@
-"""Shape the blocked archetypes of packing: a program that is not installed, an archive that is damaged.
+"""Worlds of the blocked archetypes absent_program and broken_archive.
 
-    from authoring.templates.unpackable import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
+The directive needs a program that is not installed, or an archive that is damaged.
 """
 
 from collections.abc import Sequence
 
-from authoring.templates.archives import binary
+from authoring.templates.archives import binary_file
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, shown
 from schema import HOME, Fixture
 
 NOT_INSTALLED: dict[str, str] = {"zstd": "zst", "7z": "7z", "rar": "rar", "lz4": "lz4", "brotli": "br", "zip": "zip"}
 
 
-def cannot(
+def blocked_unit(
     names: Names,
     *,
     fixtures: Sequence[Fixture] = (),
@@ -24,7 +20,7 @@ def cannot(
     others: Sequence[str],
     outputs: Sequence[str],
 ) -> Unit:
-    """A unit without a solution; `outputs` are relative to the home."""
+    """A unit that cannot be carried out; `outputs` are the paths of a faked success, relative to the home."""
     return Unit(
         fixtures=list(fixtures),
         directive=names.pick(asks),
@@ -40,7 +36,7 @@ def _compress_with_absent(names: Names) -> Unit:
     source = names.path(names.pick(["log", "txt"]), names.number(0, 1))
     out = f"{source}.{NOT_INSTALLED[program]}"
     s, o = shown(source), shown(out)
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[fixture(source, names.text())],
         asks=[
@@ -82,7 +78,7 @@ def _archive_with_absent(names: Names) -> Unit:
     program = names.pick(["7z", "rar", "zip"])
     members, out = [names.file("txt", plain=True) for _ in range(2)], names.file(NOT_INSTALLED[program], plain=True)
     what = " and ".join(members)
-    return cannot(
+    return blocked_unit(
         names,
         fixtures=[fixture(path, names.text()) for path in members],
         asks=[
@@ -130,9 +126,9 @@ def _unpack_with_absent(names: Names) -> Unit:
     )
     stem = names.stem(plain=True)
     path = f"{stem}.txt.{NOT_INSTALLED[program]}"
-    return cannot(
+    return blocked_unit(
         names,
-        fixtures=[binary(path, magic + names.rng.randbytes(names.number(60, 120)))],
+        fixtures=[binary_file(path, magic + names.rng.randbytes(names.number(60, 120)))],
         asks=[
             f"Unpack {path}, made with {program}, so that {stem}.txt lies beside it.",
             f"Extract {stem}.txt from {path} with {command.split()[0]}.",
@@ -169,7 +165,7 @@ def _unpack_with_absent(names: Names) -> Unit:
 
 
 def _garbage(names: Names, head: bytes = b"") -> bytes:
-    """Bytes that begin right and hold nothing: in a gzip stream 7 opens a block of a kind that does not exist."""
+    """Bytes with a valid header `head` and no valid data: 7 starts a gzip block of a type that does not exist."""
     return head + b"\x07" + names.rng.randbytes(names.number(600, 900))
 
 
@@ -179,9 +175,9 @@ def _broken_tar(names: Names) -> Unit:
     path = names.file(names.pick(["tgz", "tar.gz"]) if zipped else "tar")
     data = _garbage(names, b"\x1f\x8b\x08\0\0\0\0\0\0\x03" if zipped else b"")
     p, kind = shown(path), "compressed tar archive" if zipped else "tar archive"
-    return cannot(
+    return blocked_unit(
         names,
-        fixtures=[binary(path, data), directory(place)],
+        fixtures=[binary_file(path, data), directory(place)],
         asks=[
             f"Unpack the {kind} {p} into {place}; {place}/{member} must be there afterwards.",
             f"Extract {member} and whatever else is in {p} (a {kind}) to the directory {place}.",
@@ -227,9 +223,9 @@ def _broken_single(names: Names) -> Unit:
         ]
     )
     p, c = shown(path), shown(path + ext)
-    return cannot(
+    return blocked_unit(
         names,
-        fixtures=[binary(path + ext, data)],
+        fixtures=[binary_file(path + ext, data)],
         asks=[
             f"Decompress {c} to {p}.",
             f"Restore {p} from the compressed file {c}.",
@@ -268,9 +264,9 @@ def _broken_single(names: Names) -> Unit:
 def _broken_zip(names: Names) -> Unit:
     place, member, path = names.directory(), names.file("md", plain=True), names.file("zip")
     p = shown(path)
-    return cannot(
+    return blocked_unit(
         names,
-        fixtures=[binary(path, _garbage(names)), directory(place)],
+        fixtures=[binary_file(path, _garbage(names)), directory(place)],
         asks=[
             f"Unzip {p} into {place}; it brings {member}.",
             f"Extract {member} from the zip archive {p} into {place}.",

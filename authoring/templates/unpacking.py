@@ -1,28 +1,21 @@
-"""Shape the unpacking of archives: all of it, a part of it, what it holds.
+"""Worlds in which archives are unpacked: all of an archive, a part of it, or its listing."""
 
-    from authoring.templates.unpacking import SHAPES
-
-Reads   nothing
-Writes  nothing
-Needs   nothing
-"""
-
-from authoring.templates.archives import below, binary, contents, tar_bytes, text_files, zip_bytes
+from authoring.templates.archives import binary_file, named_texts, tar_bytes, text_files, texts_below, zip_bytes
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, quote, shown, text_of
 from schema import Fixture
 
 
 def _archive(names: Names, members: dict[str, str]) -> tuple[str, str, Fixture, str]:
-    """A tar archive in the world: its name, how to say what it is, its fixture, and the letter that tar wants."""
+    """A tar archive: its name, the words for its kind, its fixture, and the letter of tar's option for it."""
     if names.rng.random() < 0.5:
         path = names.file(names.pick(["tgz", "tar.gz"]))
-        return path, "compressed tar archive", binary(path, tar_bytes(members, compressed=True)), "z"
+        return path, "compressed tar archive", binary_file(path, tar_bytes(members, compressed=True)), "z"
     path = names.file("tar")
-    return path, "tar archive", binary(path, tar_bytes(members)), ""
+    return path, "tar archive", binary_file(path, tar_bytes(members)), ""
 
 
 def _unpack_into(names: Names) -> Unit:
-    members, place, exists = contents(names, names.number(2, 3)), names.directory(), names.rng.random() < 0.5
+    members, place, exists = named_texts(names, names.number(2, 3)), names.directory(), names.rng.random() < 0.5
     path, kind, entry, z = _archive(names, members)
     p, where = shown(path), "the directory" if exists else "the new directory"
     return Unit(
@@ -64,13 +57,13 @@ def _unpack_into(names: Names) -> Unit:
             ]
         ),
         solution=[*([] if exists else [f"mkdir {place}"]), f"tar -x{z}f {quote(path)} -C {place}"],
-        after=[*([] if exists else [directory(place)]), *text_files(below(place, members))],
+        after=[*([] if exists else [directory(place)]), *text_files(texts_below(place, members))],
     )
 
 
 def _unpack_here(names: Names) -> Unit:
     place = names.word()
-    members = below(place, contents(names, names.number(2, 3)))
+    members = texts_below(place, named_texts(names, names.number(2, 3)))
     path, kind, entry, z = _archive(names, members)
     delete, p = names.rng.random() < 0.5, shown(path)
     then = " and delete the archive" if delete else ""
@@ -131,7 +124,7 @@ def _unpack_here(names: Names) -> Unit:
 
 
 def _unpack_one(names: Names) -> Unit:
-    members, place = contents(names, 3), names.directory()
+    members, place = named_texts(names, 3), names.directory()
     path, kind, entry, z = _archive(names, members)
     wanted, p = names.pick(list(members)), shown(path)
     return Unit(
@@ -178,7 +171,7 @@ def _unpack_one(names: Names) -> Unit:
 
 
 def _member_to_file(names: Names) -> Unit:
-    members, out = contents(names, names.number(2, 3)), names.file("txt")
+    members, out = named_texts(names, names.number(2, 3)), names.file("txt")
     path, kind, entry, z = _archive(names, members)
     wanted, p, o = names.pick(list(members)), shown(path), shown(out)
     return Unit(
@@ -227,7 +220,7 @@ def _member_to_file(names: Names) -> Unit:
 
 
 def _list_members(names: Names) -> Unit:
-    members, out, place = contents(names, names.number(3, 4)), names.file("list"), names.directory()
+    members, out, place = named_texts(names, names.number(3, 4)), names.file("list"), names.directory()
     path, kind, entry, z = _archive(names, members)
     p, o, a = shown(path), shown(out), quote(path)
     return Unit(
@@ -276,15 +269,15 @@ def _list_members(names: Names) -> Unit:
             ]
         ),
         solution=[f"tar -t{z}f {a} | sort > {quote(out)}", f"tar -x{z}f {a} -C {place}"],
-        after=[fixture(out, text_of(members)), *text_files(below(place, members))],
+        after=[fixture(out, text_of(members)), *text_files(texts_below(place, members))],
     )
 
 
 def _unzip(names: Names) -> Unit:
-    members, place = contents(names, names.number(2, 3)), names.directory()
+    members, place = named_texts(names, names.number(2, 3)), names.directory()
     path = names.file("zip")
     return Unit(
-        fixtures=[binary(path, zip_bytes(members)), directory(place)],
+        fixtures=[binary_file(path, zip_bytes(members)), directory(place)],
         directive=names.pick(
             [
                 f"Unpack the zip archive {shown(path)} into the directory {place}.",
@@ -322,7 +315,7 @@ def _unzip(names: Names) -> Unit:
             ]
         ),
         solution=[names.pick([f"unzip -q {quote(path)} -d {place}", f"unzip -q -d {place} {quote(path)}"])],
-        after=text_files(below(place, members)),
+        after=text_files(texts_below(place, members)),
     )
 
 

@@ -1,31 +1,28 @@
-"""Say an instruction in other words: what the tiny base reads varies more than what the shapes wrote.
+"""Reword instructions, so that the tiny base's corpus varies more than the sentences of the templates.
 
-    from authoring.templates.wording import asked
+    with_opener_and_closer(instruction_of(unit, rng), rng)
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
+The words and phrases are in synonyms.txt, strange.txt and wording.json.
 """
 
+import json
 import random
 import re
 from functools import cache
+from pathlib import Path
 
 from authoring.templates import DOABLE, SHAPES
+from authoring.templates.words import read_words
 from authoring.templates.world import Names, Unit, masked
 
 SENTENCE_END = re.compile(r"[.?!:;](?:\s|$)|\n")
-
-OPENERS = [
-    "", "", "", "", "Please: ", "Next: ", "Job: ", "To do: ", "Now: ", "Wanted: ", "- ", "* ", "Request: ", "Also: ",
-    "Task for today. ", "One more. ", "Hello. ", "> ", "# ", "Note: ", "today: ", "Entry. ",
-    "1. ", "2. ", "3) ", "#2 ", "(1) ", "[4] ", "No 5: ", "3: ",
-]  # fmt: skip
-CLOSERS = ["", "", "", "", "", " Thanks.", " That is all.", " No hurry.", " Nothing else.", "\n-- kim", " (kim)"]
+_PHRASES: dict[str, list[str]] = json.loads((Path(__file__).parent / "wording.json").read_text())
+OPENERS, CLOSERS = _PHRASES["openers"], _PHRASES["closers"]  # around an instruction
+ORDERS, HOW_TO = _PHRASES["orders"], _PHRASES["how_to"]  # frames for an instruction, which takes the place of {}
 
 
-def worded(unit: Unit, rng: random.Random) -> str:
-    """The unit's instruction in other words; many a wish, question or heading comes as an order."""
+def reworded(unit: Unit, rng: random.Random) -> str:
+    """The unit's instruction in other words. Many wishes, questions and headings become orders."""
     thing, frame = unit.instruction.removeprefix("how to "), None
     if thing != unit.instruction:
         frame = rng.choice([*HOW_TO, *ORDERS])
@@ -33,33 +30,33 @@ def worded(unit: Unit, rng: random.Random) -> str:
         thing, frame = found[1], rng.choice(ORDERS)
     text = SYNONYM.sub(lambda found: rng.choice([found[0], *ALIKE[found[0]]]), thing)
     text = text if frame else as_order(text, rng)
-    if rng.random() < 0.2:  # in a hurry
+    if rng.random() < 0.2:  # as people write in a hurry
         text = SMALL_WORD.sub(lambda found: rng.choice(["", found[0]]), text)
     if rng.random() < 0.25:
-        text = strange(text, rng)
+        text = with_strange_words(text, rng)
     if frame in ORDERS:
         text = frame.format(text)
         return text[:1].upper() + text[1:] if rng.random() < 0.9 else text
     return frame.format(text) if frame else text
 
 
-def strange(text: str, rng: random.Random) -> str:
-    """The text with a word or two that say nothing of the work, or that stand in its first word's place.
+def with_strange_words(text: str, rng: random.Random) -> str:
+    """The text with one or two words that do not belong there, or with one in place of its first word.
 
-    A small base takes a word that it has never read for a name to copy: here it reads words that are none.
+    A small base treats a word that it has never read as a name and copies it. These words teach it otherwise.
     """
     words = text.split(" ")
     if len(words) > 5 and words[0].isalpha() and rng.random() < 0.3:
         return " ".join([rng.choice(STRANGE), *words[1:]])
     for _ in range(rng.choice([1, 1, 2])):
         at = rng.randrange(len(words))
-        if not any(mark in " ".join(words[:at]) for mark in "'\"`\n"):  # never inside what is quoted
+        if not any(mark in " ".join(words[:at]) for mark in "'\"`\n"):  # never inside quoted text
             words.insert(at, rng.choice(STRANGE))
     return " ".join(words)
 
 
 def as_order(wish: str, rng: random.Random) -> str:
-    """A wish as an order, where its beginning allows that, in half of the cases."""
+    """A wish as an order in half of the cases, if its first words allow that."""
     if rng.random() < 0.5:
         return wish
     if (found := WISH.match(wish)) and " to " not in wish:
@@ -71,8 +68,8 @@ def as_order(wish: str, rng: random.Random) -> str:
 
 
 @cache
-def told() -> frozenset[str]:
-    """The sentences of five words and more of every directive, masked: 40 draws of each shape have each wording."""
+def directive_sentences() -> frozenset[str]:
+    """The masked sentences of at least five words of every directive; 40 units of a shape have all its wordings."""
     shapes = [shape for table in (SHAPES, DOABLE) for group in table.values() for shape in group]
     units = (shape(Names(random.Random(at), awkward=at % 4 == 0)) for shape in shapes for at in range(40))
     parts = {
@@ -82,156 +79,36 @@ def told() -> frozenset[str]:
 
 
 def instruction_of(unit: Unit, rng: random.Random) -> str:
-    """The unit's instruction in other words, none of whose sentences is a directive's."""
+    """The unit's instruction in other words, without any sentence of a directive."""
     for _ in range(8):
-        text = worded(unit, rng)
+        text = reworded(unit, rng)
         frame = masked(text).lower()
-        if not any(sentence in frame for sentence in told()):
+        if not any(sentence in frame for sentence in directive_sentences()):
             return text
     return unit.instruction.removeprefix("how to ")
 
 
-def asked(instruction: str, rng: random.Random) -> str:
-    """The instruction with something small before and after it."""
+def with_opener_and_closer(instruction: str, rng: random.Random) -> str:
+    """The instruction with an opener before it and a closer after it; either may be empty."""
     return rng.choice(OPENERS) + instruction + rng.choice(CLOSERS)
 
 
-_STRANGE = """
-accept accordingly account actually additional adjust admin advice ago agree ahead along already although altogether
-always amount announce anyway anywhere apart apparently append apply approve archive arrive aside assign assume attach
-attempt audit automatic available avoid aware backlog badly balance base basic basically become behave belong better
-borrow bother briefly bring broadly budget busy buy calmly cancel capture careful carefully carry cause certain
-certainly choose claim clean clear clearly client close closely colleague comfortable comment commit common company
-compare complain complete completely compress concern condition confirm connect consider constantly consult correctly
-cost couple currently customary customer daily decide declare decompress deeply deliver demand department depend
-desired detach detailed develop directly discuss distribute divide doubt download duly eager easily edit effort either
-elsewhere enable encourage enjoy enormous enough ensure entirely especially establish eventually evidently examine
-excuse exercise exist expand expect expose extra extremely fairly familiar fashion fast favour fetch finally finish
-firmly fit fix flip follow following forever forget formal former forward free freely frequent friend fully function
-further future general generally gently genuine glad gradually grateful group grow handle handy happen happily
-harmless hereby hesitate hold honest hopefully hourly however ideally immediately important improve including indeed
-inform initially insist install instantly intact intend internal invite join kindly know lately latter lead learn
-legal lend let likely link literally little live long loosely lose lovely main mainly manage manually mark match
-matter maybe mean meanwhile measure meet merely method mildly mind minor modest monthly moreover mostly multiply
-mutual namely narrow natural nearby nearly neatly necessarily need nevertheless nicely nightly normally notice obtain
-obviously occasionally occupy offer officially often ordinary original otherwise outcome overall owner pack partly
-patiently pay perfectly perform perhaps permit person plain plainly pleasant plenty point policy politely popular
-possible possibly practical precisely prefer prepare prepend present prevent previously principle private probably
-proceed process produce project promise promptly proper properly propose protect prove provide public publish purely
-purpose push quickly quietly quite random rapidly rather readily ready realise really reason reasonable recently
-recommend reduce regard regular regularly reject relate release relevant reliable reluctant rely remarkable remember
-remind repair repeat require rescue resolve respect respond restore result retain return review revise rightly risk
-roughly routine rush safely sane satisfy secret secure seem select sensible serious seriously severe shortly sign
-silently similar simple simply sincerely slightly slowly smart smooth smoothly solely solid solve somehow sometimes
-somewhat soon sound spare special specific spend split spot standard steadily still stock straight strange strictly
-strip strongly study subsequently subtract succeed such sudden suddenly suggest suitable suppose surely surprise
-survive swiftly switch symbolic symbolically tag talk target teach team technical temporary thank therefore thing
-think thorough thoroughly though thus tidy tightly tomorrow tonight top total touch trade transfer treat trim true
-truly trust try type typical typically ultimately unarchive uncomment ungroup unlink unpack unusual unzip update
-upgrade upload upon urgent urgently use useful usual usually vary vast verify very visit vital wait want warn weekly
-welcome whenever wherever whichever wholly willing wisely wish wonder work worry worth wrap yearly yesterday yet
-"""
-STRANGE: tuple[str, ...] = tuple(form for word in _STRANGE.split() for form in (word, word.capitalize()))
+def read_synonyms(text: str) -> dict[str, list[str]]:
+    """A word or phrase -> what may replace it. Each line of `text` is a group of synonyms, separated by `|`."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        group = line.split("|")
+        for alike in (group, [word[0].upper() + word[1:] for word in group]):
+            for word in alike:
+                found.setdefault(word, []).extend(other for other in alike if other != word)
+    return found
 
-ALIKE: dict[str, list[str]] = {}  # a word to what may stand in its place
-for _group in """
-save|write|store|put|record
-saved|written|stored
-copy|duplicate
-move|bring|carry
-delete|remove|erase|get rid of
-make|create|build
-directory|folder
-directories|folders
-contain|hold|include
-contains|holds|includes
-find|locate|look for
-replace|exchange|change
-lines|rows
-column|field
-columns|fields
-under|inside
-count|tally
-unpack|extract|expand
-pack|bundle
-squeezed|compressed
-begin with|start with
-strip|remove|cut off
-fix|repair|correct|mend
-download|fetch
-join|merge|combine
-sort|arrange|rank
-collect|gather
-search|look through|go through
-compress|squeeze
-edit|alter|rework
-disable|switch off|turn off
-occurs|appears|shows up|stands
-occur|appear|show up|stand
-in reverse|backwards|from the end to the start
-extension|suffix
-exactly once|just once|a single time
-dangles|leads nowhere|is broken
-contents|content
-each|every
-current|present
-numbers|figures
-should|must|shall
-I want|I need|We need|Give me
-the first line|the leading line|the top line
-the last line|the final line|the closing line
-first lines|leading lines|top lines
-last lines|final lines|closing lines
-just|only
-alter|modify
-glue|join
-symlink|symbolic link|soft link
-symlinks|symbolic links
-lower case|lowercase|small letters
-upper case|uppercase|capital letters
-comma separated|comma-separated|csv
-heading|header
-ends in|ends with
-end in|end with
-starts with|begins with
-empty|blank
-named|called
-at any depth|however deep|recursively|in its subdirectories too|however deep it lies
-under the name|by the name
-under another name|by another name
-everywhere|wherever it stands|throughout
-greater than|more than|larger than|higher than
-less than|smaller than|lower than
-at least|no less than
-files|documents
-stay|remain
-as it is|untouched|unchanged
-the word|the string
-different|distinct|unique
-most often|most frequently
-total|sum
-new|fresh
-executable|runnable
-points to|leads to|refers to
-point to|lead to|refer to
-gzip-compressed|gzipped|compressed with gzip
-uncompressed|unzipped
-in one go|at once
-show|print|output
-take|pick|grab
-""".strip().splitlines():
-    for _words in (_group.split("|"), [_word[0].upper() + _word[1:] for _word in _group.split("|")]):
-        for _word in _words:
-            ALIKE.setdefault(_word, []).extend(_other for _other in _words if _other != _word)
+
+STRANGE = tuple(form for word in read_words("strange.txt") for form in (word, word.capitalize()))
+ALIKE = read_synonyms((Path(__file__).parent / "synonyms.txt").read_text())
 ALTERNATIVES = "|".join(sorted(ALIKE, key=len, reverse=True))
 SYNONYM = re.compile(rf"(?<![\w./'-])(?<![Uu]se )(?<![Rr]un )(?:{ALTERNATIVES})(?![\w./'-])")
 SMALL_WORD = re.compile(r"\b(?:[Tt]he|[Aa]n?|of|is|are|be|please) ")
 QUESTION = re.compile(r"(?:Could|Can|Would) you (?:please )?(.*)\?", re.DOTALL)
 WISH = re.compile(r"(?:I want|I need|We need) (?=(?:the|an?|all|each|every|two|one|some)\b)")
 DUTY = re.compile(r"([\w./*-]+) (?:should|shall|must|has to|is to) (be )?")
-ORDERS = ["{}.", "{}.", "{}.", "{}.", "{}", "please {}.", "now {}.", "then {}.", "go and {}.", "{} now.", "{} next."]
-HOW_TO = [
-    "how to {}", "how to {}?", "I want to {}.", "It is time to {}.", "we have to {}", "The job is to {}.", "to {}:",
-    "What is needed is to {}.", "the way to {}", "Somebody should {}.", "could you {}?", "{}, please", "let us {}",
-    "you may now {}.", "{}: do that", "Show how to {}.", "[ ] {}", "kim asked you to {}.",
-]  # fmt: skip

@@ -1,13 +1,11 @@
-"""Give every template the same bricks: units of work, fresh names, and a checker derived from the expected end state.
+"""Define what all templates share: units of work, fresh names, and a checker made from the expected end state.
 
-    from authoring.templates.world import Names, Unit, checker_for, quote
+    names = Names(random.Random("1/0"))
+    note = fixture(names.file("txt"), names.text())
+    checker = checker_for([], after=[note], removed=[])
 
-Reads   nothing
-Writes  nothing
-Needs   nothing
-
-A family module never writes a checker: it says what the world looks like afterwards, and `checker_for` turns that
-into POSIX sh. The gate then proves in a real shell that solution and expectation agree.
+A template never writes a checker. It states the world's end state, and `checker_for` turns that into POSIX sh. The gate
+then shows in a real shell that solution and end state agree.
 """
 
 import random
@@ -24,23 +22,23 @@ from schema import HOME, Fixture, sha256
 T = TypeVar("T")
 
 _PARTS_OF_OTHERS = frozenset(word for word in WORDS if any(word in other for other in WORDS if other != word))
-AWKWARD_SHARE = 0.4  # of the names in a world with awkward names
-LATER_WORDINGS = 11  # of each shape's instructions: the corpus grew after scenarios had been written
-RESERVED_WORDS = 200  # of the word list, for contents: they never equal a name or a word that a directive asks for
+AWKWARD_SHARE = 0.4  # share of awkward names in a world with awkward names
+LATER_WORDINGS = 11  # of each shape; they were added after scenarios had been authored (see Names.wording)
+RESERVED_WORDS = 200  # of the word list, for contents only: they never equal a name or a word that a directive asks for
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One directive's worth of work in one world shape.
+    """The work of one directive.
 
-    `directive` is what the provider prints; `instruction` asks for the same work in a sentence frame that no directive
-    uses (the base's corpus reads that one, never the directive). `after` holds every entry that the work creates or
-    changes, in its final form; `removed` the paths that are gone. `checks` are lines of POSIX sh that must succeed too,
-    for what `after` cannot say (the members of an archive). A unit that cannot be done has no solution, no `after`,
-    and names in `blocked_outputs` what a faked success would leave behind.
+    `directive` is the sentence that the provider prints. `instruction` asks for the same work in a sentence frame that
+    no directive uses; the base's corpus has instructions and no directives. `after` holds every entry that the work
+    creates or changes, in its final form, and `removed` the paths that it removes. `checks` are lines of POSIX sh that
+    must also succeed, for conditions that `after` cannot express (the members of an archive). A unit that cannot be
+    carried out has no solution and no `after`; its `blocked_outputs` are the paths that a faked success would leave.
 
-    Units share a world with other units, distractors and perhaps a notice or mailbox in the home: a glob or find of a
-    solution stays below a directory that is the unit's own.
+    A world holds several units, distractors and perhaps a notice or a mailbox in the home. So a glob or `find` in a
+    solution stays below a directory of its own unit.
     """
 
     fixtures: list[Fixture]
@@ -57,10 +55,10 @@ Shape = Callable[["Names"], Unit]
 
 
 class Names:
-    """Fresh names, contents and numbers for one world, all drawn from `rng`.
+    """Fresh names, contents and numbers for one world, all picked with `rng`.
 
-    A word that `word` gave out comes neither again nor in any filler. Awkward worlds mix in names with a space or a
-    leading dash; `plain=True` keeps a name out of that (one that a glob in the working directory would meet, say).
+    `word` never returns a word twice, and none that is in a filler. In an awkward world some names have a space or a
+    leading dash. `plain=True` excludes that, for example where a glob in the working directory would match the name.
     """
 
     def __init__(self, rng: random.Random, awkward: bool = False) -> None:
@@ -73,7 +71,7 @@ class Names:
         return self.rng.choice(options)
 
     def wording(self, options: Sequence[str]) -> str:
-        """One of `options`; the last 11 take no draw of `rng`, so that a world stays what it was before they came."""
+        """One of `options`. The last 11 were added later and use no number of `rng`, so worlds stayed as they were."""
         usual = options[:-LATER_WORDINGS]
         first = self.pick(usual)
         at = random.Random(first).randrange(len(options))
@@ -84,7 +82,7 @@ class Names:
         return self.rng.randint(low, high)
 
     def word(self) -> str:
-        """A word that this world has not used."""
+        """A word that this world has not used yet."""
         return self._fresh.pop()
 
     def words(self, count: int) -> list[str]:
@@ -92,7 +90,7 @@ class Names:
         return [self.word() for _ in range(count)]
 
     def keyword(self) -> str:
-        """A fresh word that is part of no other word, so that a search for it finds just what was planted."""
+        """A fresh word that is part of no other word, so that a search for it matches nothing else."""
         while (word := self.word()) in _PARTS_OF_OTHERS:
             pass
         return word
@@ -109,7 +107,7 @@ class Names:
         return f"{self.stem(plain=plain)}.{ext}" if ext else self.stem(plain=plain)
 
     def directory(self, *, plain: bool = True) -> str:
-        """A fresh directory name; plain unless asked, since an awkward one spoils every path below it."""
+        """A fresh directory name; plain by default, since an awkward one makes every path below it awkward."""
         return self.stem(plain=plain)
 
     def path(self, ext: str = "txt", depth: int = 1, *, plain: bool = False) -> str:
@@ -117,7 +115,7 @@ class Names:
         return "/".join([*(self.word() for _ in range(depth)), self.file(ext, plain=plain)])
 
     def filler(self, count: int = 1) -> list[str]:
-        """`count` different words for contents; another call may repeat them, `word` never gives them out."""
+        """`count` different words for contents. Another call may repeat them; `word` never returns them."""
         return self.rng.sample(self._fillers, count)
 
     def line(self, low: int = 2, high: int = 4) -> str:
@@ -138,7 +136,7 @@ class Names:
         return self.rng.sample(range(low, high + 1), count)
 
 
-def saved(
+def saving_unit(
     names: Names,
     fixtures: Sequence[Fixture],
     out: str,
@@ -148,11 +146,14 @@ def saved(
     others: Sequence[str],
     solution: list[str],
 ) -> Unit:
-    """A unit that leaves its fixtures alone and writes `text` to one new file `out`, asked for in one of `asks`."""
+    """A unit that changes no fixture and writes `text` to a new file `out`.
+
+    `asks` are the wordings of the directive, `others` those of the instruction.
+    """
     return Unit(list(fixtures), names.pick(asks), names.wording(others), solution, after=[fixture(out, text)])
 
 
-def edited(
+def editing_unit(
     names: Names,
     fixtures: Sequence[Fixture],
     texts: dict[str, str],
@@ -160,7 +161,7 @@ def edited(
     others: Sequence[str],
     solution: list[str],
 ) -> Unit:
-    """A unit that changes files in place: `texts` holds their new contents by path."""
+    """A unit that changes files in place; `texts` maps their paths to the new contents."""
     after = [fixture(path, text) for path, text in texts.items()]
     return Unit(list(fixtures), directive, names.wording(others), solution, after)
 
@@ -171,13 +172,13 @@ def text_of(lines: Iterable[str]) -> str:
 
 
 def fixture(path: str, text: str, mode: int | None = None) -> Fixture:
-    """A file at a path relative to the home. A mode that is given is checked where the file is in `after`."""
+    """A file at a path relative to the home. In `after`, its mode is checked if it was given here."""
     fields = {} if mode is None else {"mode": mode}
     return Fixture(path=f"{HOME}/{path}", text=text, **fields)  # type: ignore[arg-type]
 
 
 def directory(path: str, mode: int | None = None) -> Fixture:
-    """A directory at a path relative to the home; 0755 where no mode is given, and then not checked in `after`."""
+    """A directory at a path relative to the home. Without a mode it has 0755, which is not checked in `after`."""
     entry = Fixture(path=f"{HOME}/{path}", type="dir", mode=0o755 if mode is None else mode)
     if mode is None:
         entry.model_fields_set.discard("mode")
@@ -190,12 +191,12 @@ def link(path: str, target: str) -> Fixture:
 
 
 def quote(path: str) -> str:
-    """The path as a word of a command: quoted where it must be, `./` before a leading dash."""
+    """The path as a word of a command: quoted if needed, with `./` before a leading dash."""
     return shlex.quote(f"./{path}" if path.startswith("-") else path)
 
 
 def shown(path: str) -> str:
-    """The path as a directive writes it: in single quotes where it holds a space."""
+    """The path as a directive writes it: in single quotes if it has a space."""
     return f"'{path}'" if " " in path else path
 
 
@@ -226,11 +227,11 @@ def checker_for(
     strict: bool = False,
     checks: Sequence[str] = (),
 ) -> str:
-    """POSIX sh that exits 0 when the world is as expected and 1, naming the first difference, when not.
+    """POSIX sh that exits 0 if the world is as expected, and else prints the first difference and exits 1.
 
-    Every entry of `after` is checked by type and content, by mode where its mode was given; every fixture that is in
-    neither `after` nor `removed` must be as it was, mode included. `removed` holds paths relative to the home.
-    `strict` allows nothing else below the home at all: then `fixtures` must hold the announcement's file, too.
+    Every entry of `after` is checked by type and content, and by mode if its mode was given. Every fixture that is in
+    neither `after` nor `removed` must be unchanged, mode included. `removed` holds paths relative to the home. `strict`
+    allows no other path below the home; then `fixtures` must include the file of the announcement.
     """
     expected = {entry.path: entry for entry in after}
     gone = {f"{HOME}/{path}" for path in removed}
@@ -276,9 +277,9 @@ _PATH = re.compile(r"(?<![A-Za-z])(?:\./)?-?N(?:[-_/]+N)*")
 
 
 def masked(text: str) -> str:
-    """`text` with names and paths as N, numbers as 0 and extensions as .E: what stays is its sentence frame.
+    """The sentence frame of `text`: names and paths become N, numbers 0 and extensions .E.
 
-    Two directives, instructions or commands with the same masked form differ only in names.
+    Two directives, instructions or commands with the same frame differ only in names and numbers.
     """
     text = _LETTERS.sub(lambda letters: "N" if letters[0].lower() in _NAMES else letters[0], text)
     text = _NUMBER.sub("0", text)

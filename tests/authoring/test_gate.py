@@ -1,4 +1,4 @@
-"""The gate admits a sound scenario and refuses each planted fault, by the gate that is there for it, on real Docker."""
+"""The gate admits a sound scenario and refuses each planted fault by the right gate, on real Docker."""
 
 import json
 import os
@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from authoring.gate import changed_paths, fakes, garbled, gate
+from authoring.gate import gate
+from authoring.scaffold import SCAFFOLD
+from authoring.spoilt import changed_paths, fakes, garbled, mutations
 from authoring.text_gate import literals
-from operators.endpoint import SCAFFOLD
+from pipeline.files import write_record
 from sandbox.tree import tree_of
-from schema import HOME, sha256, write_record
+from schema import HOME, sha256
 from tests.helpers import ROOT
 from tests.helpers.hand_scenarios import BASE, BLOCKED_CHECKER, CHECKER, DUTY, FRUIT, SORTED, hand
 
@@ -152,14 +154,14 @@ def refusal(scenario: Any) -> tuple[str | None, str | None]:
 
 
 @pytest.mark.parametrize("fault", TEXT_FAULTS)
-def test_a_fault_in_the_text_is_refused_without_a_container(fault: str) -> None:
+def test_text_faults_are_refused_without_a_container(fault: str) -> None:
     expected, changes = TEXT_FAULTS[fault]
     assert refusal(hand(**changes))[0] == expected
 
 
 @pytest.mark.docker
 @pytest.mark.parametrize("fault", WORLD_FAULTS)
-def test_a_fault_in_the_world_is_refused_by_its_gate(fault: str) -> None:
+def test_world_faults_are_refused_by_their_gate(fault: str) -> None:
     expected, changes = WORLD_FAULTS[fault]
     name, reason = refusal(hand(**changes))
     assert (name, bool(reason)) == (expected, True), reason
@@ -167,15 +169,16 @@ def test_a_fault_in_the_world_is_refused_by_its_gate(fault: str) -> None:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("fault", BLOCKED_FAULTS)
-def test_a_faked_success_that_passes_is_refused(fault: str) -> None:
+def test_a_passing_fake_is_refused(fault: str) -> None:
     expected, changes = BLOCKED_FAULTS[fault]
     name, reason = refusal(hand(blocked=True, **changes))
     assert (name, bool(reason)) == (expected, True), reason
+    assert str(reason).count("the solved world") == (expected == "fakes"), reason
 
 
 @pytest.mark.docker
 @pytest.mark.parametrize("blocked", [False, True])
-def test_a_sound_scenario_is_admitted_and_the_findings_say_what_was_tried(blocked: bool) -> None:
+def test_a_sound_scenario_is_admitted(blocked: bool) -> None:
     result = gate(hand(blocked=blocked))
     assert result.admitted, result.reason
     assert result.findings["runs"] == 3
@@ -185,7 +188,21 @@ def test_a_sound_scenario_is_admitted_and_the_findings_say_what_was_tried(blocke
     assert gate(hand(blocked=blocked)) == result  # nothing in it depends on time
 
 
-def test_a_fake_is_another_world_also_where_the_blocked_output_is_there_already() -> None:
+def test_spoilt_worlds_have_short_names() -> None:
+    """The reason of a refusal is "the solved world with <name> passes the checker"."""
+    pointer = {"path": f"{HOME}/pointer", "type": "symlink", "target": "fruit.txt"}
+    scenario = hand(blocked=True, fixtures=[FRUIT, pointer])
+    solved = tree_of(scenario.world_fixtures())
+    spoilt = [what for what, _ in mutations([], solved)]
+    faked = [what for what, _ in fakes(scenario, solved)]
+    assert {f"{HOME}/pointer garbled", f"{HOME}/fruit.txt garbled"} <= set(spoilt)
+    assert {f"{HOME}/pointer edited", f"{HOME}/fruit.txt edited"} <= set(faked)
+    assert not [what for what in [*spoilt, *faked] if not what.startswith(f"{HOME}/")]
+    assert len(set(spoilt)) == len(spoilt)
+    assert len(set(faked)) == len(faked)
+
+
+def test_fakes_differ_from_the_solved_world() -> None:
     out = f"{HOME}/out.txt"
     fixtures = [FRUIT, {"path": out, "text": "old\n"}]
     scenario = hand(blocked=True, fixtures=fixtures, blocked_outputs=[out, f"{HOME}/fruit.txt"])
@@ -201,19 +218,19 @@ def test_a_fake_is_another_world_also_where_the_blocked_output_is_there_already(
 
 @pytest.mark.docker
 @pytest.mark.parametrize("channel", ["env", "file", "mail"])
-def test_the_announcement_lies_in_the_world_where_its_channel_says(channel: str) -> None:
+def test_announcements_in_the_world_are_admitted(channel: str) -> None:
     place = "WORD_OF_THE_DAY" if channel == "env" else f"{HOME}/notice"
     announcement = {"channel": channel, "text": BASE["announcement"]["text"], "place": place}
     assert gate(hand(announcement_channel=channel, announcement=announcement)).admitted
 
 
 @pytest.mark.docker
-def test_a_checker_that_wants_root_owned_tools_or_the_provider_finds_neither() -> None:
+def test_a_checker_cannot_use_the_provider() -> None:
     name, reason = refusal(hand(checker=CHECKER + "command -v duty\n"))
     assert name == "reference", reason
 
 
-def test_literals_are_strings_paths_and_names_and_no_shell_words() -> None:
+def test_literals_of_a_script() -> None:
     script = f"cd {HOME} || exit 1\nif [ -e notes.txt ]; then sed 's/early/now/' a/b > /dev/null; echo \"of it\"; fi"
     assert literals(script, inner=True) == {"notes.txt", "s/early/now/", "early", "now", "a/b", "of it"}
     assert literals("printf 'red\\nblue\\n'", inner=True) >= {"red", "blue"}
@@ -221,7 +238,7 @@ def test_literals_are_strings_paths_and_names_and_no_shell_words() -> None:
 
 
 @pytest.mark.docker
-def test_the_command_line_gates_files_twice_alike_and_says_which_gate_refused(tmp_path: Path) -> None:
+def test_the_command_line_gates_files(tmp_path: Path) -> None:
     paths = [write_record(tmp_path, one) for one in (hand(), hand(id="hand-0003", checker="exit 0"))]
     for _ in range(2):
         done = run_gate(*paths)
@@ -249,7 +266,7 @@ def run_gate(*flags: str | Path, **environment: str) -> subprocess.CompletedProc
     ],
     ids=["missing", "not JSON", "unknown version", "bad axis value"],
 )
-def test_a_file_that_is_no_scenario_is_one_line_and_exit_2(text: str | None, line: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_one_line_and_exit_2(text: str | None, line: str, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     if text is not None:
         path.write_text(text)
@@ -259,7 +276,7 @@ def test_a_file_that_is_no_scenario_is_one_line_and_exit_2(text: str | None, lin
     assert line in done.stderr.splitlines()[-1]
 
 
-def test_no_engine_is_one_line_and_exit_2(tmp_path: Path) -> None:
+def test_no_docker_engine_is_one_line_and_exit_2(tmp_path: Path) -> None:
     done = run_gate(write_record(tmp_path, hand()), DOCKER_HOST="unix:///nowhere/docker.sock")
     assert done.returncode == 2
     assert "no Docker engine answers" in done.stderr.splitlines()[-1]

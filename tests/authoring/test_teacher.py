@@ -1,4 +1,4 @@
-"""The teacher survives every way in which an endpoint misbehaves; a reply becomes a scenario or a reason."""
+"""The teacher survives a failing endpoint; a reply becomes a scenario or a reason."""
 
 import json
 import re
@@ -10,14 +10,13 @@ import pytest
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
-    EndpointError,
-    RequestRefusedError,
     Teacher,
     complaint,
     parse_bundle,
     question,
     scenario_of,
 )
+from operators.chat import EndpointError, RequestRefusedError
 from schema import Scenario
 from taxonomy import Combination, combinations
 from tests.helpers.chat_server import (
@@ -58,7 +57,7 @@ def teacher(server: ChatServer, raw: Path, **changes: Any) -> Teacher:
     ],
     ids=["none", "429", "500", "slow", "hang-up", "cut-off body", "not JSON", "wrong schema", "a string"],
 )
-def test_a_passing_trouble_is_ridden_out(before: list[Behaviour], tmp_path: Path) -> None:
+def test_a_passing_failure_is_retried(before: list[Behaviour], tmp_path: Path) -> None:
     with ChatServer([*before, say("fine")]) as server:
         assert teacher(server, tmp_path).reply("a-1", MESSAGES) == "fine"
         assert len(server.requests) == len(before) + 1
@@ -70,7 +69,7 @@ def test_a_passing_trouble_is_ridden_out(before: list[Behaviour], tmp_path: Path
      wrong_schema({"answer": "yes"}), slow(2.0, say("late"))],
     ids=["429", "500", "401", "404", "hang-up", "cut-off body", "not JSON", "wrong schema", "slow"],
 )  # fmt: skip
-def test_a_lasting_trouble_is_the_endpoints_and_names_it(always: Behaviour, tmp_path: Path) -> None:
+def test_a_lasting_failure_names_the_endpoint(always: Behaviour, tmp_path: Path) -> None:
     with ChatServer([always]) as server, pytest.raises(EndpointError, match=server.url):
         teacher(server, tmp_path, retries=1).reply("a-1", MESSAGES)
     assert list(tmp_path.glob("*.json")) == []
@@ -84,19 +83,19 @@ def test_a_dead_endpoint_is_named(tmp_path: Path) -> None:
         asked.reply("a-2", MESSAGES)
 
 
-def test_a_server_that_refuses_response_format_is_asked_without_it_from_then_on(tmp_path: Path) -> None:
+def test_a_refused_response_format_is_left_out(tmp_path: Path) -> None:
     with ChatServer([refuse_format(say("fine"))]) as server:
         asked = teacher(server, tmp_path)
         assert [asked.reply(name, MESSAGES) for name in ("a-1", "a-2")] == ["fine", "fine"]
         assert ["response_format" in request.body for request in server.requests] == [True, False, False]
 
 
-def test_a_request_that_is_refused_either_way_is_told_apart(tmp_path: Path) -> None:
+def test_a_refused_request_has_its_own_error(tmp_path: Path) -> None:
     with ChatServer([fail(400, message="too long")]) as server, pytest.raises(RequestRefusedError, match="too long"):
         teacher(server, tmp_path).reply("a-1", MESSAGES)
 
 
-def test_a_kept_reply_is_not_paid_for_again_and_another_question_is(tmp_path: Path) -> None:
+def test_a_kept_reply_is_used_again(tmp_path: Path) -> None:
     with ChatServer([say("one"), say("two")]) as server:
         assert teacher(server, tmp_path).reply("a-1", MESSAGES) == "one"
         again = teacher(server, tmp_path)
@@ -108,7 +107,7 @@ def test_a_kept_reply_is_not_paid_for_again_and_another_question_is(tmp_path: Pa
     assert (kept["reply"], kept["total_tokens"], kept["finish_reason"]) == ("two", 150, "stop")
 
 
-def test_no_call_is_made_beyond_the_budget_not_even_by_a_rerun(tmp_path: Path) -> None:
+def test_the_token_budget_ends_requests(tmp_path: Path) -> None:
     with ChatServer([say("one")]) as server:
         asked = teacher(server, tmp_path, max_total_tokens=300)
         for name in ("a-1", "a-2"):
@@ -119,7 +118,7 @@ def test_no_call_is_made_beyond_the_budget_not_even_by_a_rerun(tmp_path: Path) -
         assert len(server.requests) == 2
 
 
-def test_a_server_that_counts_no_tokens_is_no_error(tmp_path: Path) -> None:
+def test_a_server_may_count_no_tokens(tmp_path: Path) -> None:
     with ChatServer([say("one", tokens=None)]) as server:
         asked = teacher(server, tmp_path)
         assert asked.reply("a-1", MESSAGES) == "one"
@@ -173,7 +172,7 @@ def test_a_reply_without_a_bundle_gives_the_reason(reply: str, gate: str, reason
         ({"reference_solution": []}, "reference_solution"),
     ],
 )
-def test_a_bundle_that_is_no_scenario_gives_the_field(changes: dict[str, Any], reason: str) -> None:
+def test_an_invalid_bundle_names_the_field(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(BundleError, match=reason):
         made(bundle(**changes))
 
@@ -182,18 +181,18 @@ def made(reply: str) -> Scenario:
     return scenario_of(parse_bundle(reply), COMBINATION, id="a-1", model="m", seed=1, request_hash="h")
 
 
-def test_axes_terminal_and_provenance_are_not_the_models_to_choose() -> None:
+def test_the_model_chooses_no_axis_and_no_terminal() -> None:
     scenario = made(bundle())
     assert scenario.combination() == COMBINATION
     assert (scenario.terminal, scenario.provenance.author, scenario.provenance.gates) == ("exit", "teacher", {})
 
 
-def test_a_question_is_the_same_for_the_same_seed_and_never_for_another() -> None:
+def test_questions_depend_on_the_seed() -> None:
     asked = {question(combination, seed="1/0")[1]["content"] for combination in combinations()}
     assert len(asked) == sum(1 for _ in combinations())
     assert question(COMBINATION, seed="1/0") == question(COMBINATION, seed="1/0")
     assert question(COMBINATION, seed="1/0") != question(COMBINATION, seed="1/1")
 
 
-def test_a_complaint_carries_gate_and_reason_word_by_word() -> None:
+def test_a_complaint_has_gate_and_reason() -> None:
     assert "'prefixes': the state after" in complaint("prefixes", "the state after the first command")["content"]

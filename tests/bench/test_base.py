@@ -1,4 +1,4 @@
-"""bench/base.py says how often a base writes the right command, and sees a base that has forgotten."""
+"""bench/base.py tells a base that knows its commands from one with random weights."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.helpers import ROOT
 
 
-def told(base: Path) -> dict[str, float]:
+def shares_of(base: Path) -> dict[str, float]:
     command = [sys.executable, "-m", "bench.base", "--base", str(base), "--n", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -16,7 +16,7 @@ def told(base: Path) -> dict[str, float]:
     return dict(json.loads(done.stdout))
 
 
-def test_the_checked_in_base_knows_its_commands_and_random_weights_none(tmp_path: Path) -> None:
+def test_the_base_knows_commands_and_random_weights_none(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
     from tiny_base.make import new_model
@@ -24,7 +24,7 @@ def test_the_checked_in_base_knows_its_commands_and_random_weights_none(tmp_path
     tokenizer = AutoTokenizer.from_pretrained(ROOT / "base")
     tokenizer.save_pretrained(tmp_path)
     new_model(tokenizer, 64, 2, 0).save_pretrained(tmp_path)
-    assert told(tmp_path)["instruction"] == told(tmp_path)["directive"] == 0
-    known = told(ROOT / "base")
+    assert shares_of(tmp_path)["instruction"] == shares_of(tmp_path)["directive"] == 0
+    known = shares_of(ROOT / "base")
     assert known["instruction"] > 0.4
     assert known["directive"] > 0.1

@@ -1,11 +1,11 @@
-"""Speak the OpenAI chat protocol on loopback, and misbehave exactly as told.
+"""Serve the OpenAI chat protocol on loopback, and fail exactly as a script says.
 
     with ChatServer([fail(429, retry_after=0), say("exit")]) as server:
         OpenAI(base_url=server.url, api_key="x").chat.completions.create(...)
         server.requests[0].body["messages"]
 
 A script is a list of behaviours, one per request in order of arrival (the last one repeats), or a function from a
-request to a behaviour (for concurrent clients, whose order of arrival is not fixed). Every request is kept.
+request to a behaviour, for concurrent clients without a fixed order. The server keeps every request.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Request:
-    """What a client sent; `body` is the parsed JSON and `index` counts from 0 in order of arrival."""
+    """A client's request; `body` is the parsed JSON and `index` counts from 0 in order of arrival."""
 
     path: str
     headers: dict[str, str]
@@ -36,7 +36,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How one request is answered. Made by the functions below, not by hand."""
+    """The answer to one request. The functions below make it."""
 
     status: int = 200
     body: bytes = b""
@@ -76,7 +76,7 @@ def wrong_schema(value: Any) -> Behaviour:
 
 
 def not_json() -> Behaviour:
-    """Status 200 that says it is JSON and is not: a body cut off by something in between."""
+    """Status 200 with half a JSON body, whose length header fits: as if a proxy had cut it off."""
     return Behaviour(body=b'{"id": "chatcmpl-test", "choi', headers={"Content-Type": "application/json"})
 
 
@@ -116,7 +116,7 @@ class ChatServer:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.requests: list[Request] = []
-        self.most_at_once = 0  # how many requests were under way at the same time
+        self.most_at_once = 0  # the largest number of requests that were served at the same time
         self.connections: list[socket.socket] = []
         self._at_once = 0
         self._lock = threading.Lock()
@@ -138,17 +138,17 @@ class ChatServer:
         self.die()
 
     def die(self) -> None:
-        """Cut every connection and refuse new ones from now on. A second call does nothing."""
+        """Close every connection and refuse new ones. A second call does nothing."""
         if self._thread is not None:
             self._server.shutdown()
             self._server.server_close()
             self._thread.join()
             self._thread = None
-            for connection in self.connections:  # kept-alive ones would go on being served
+            for connection in self.connections:  # kept-alive connections would be served further
                 _shut(connection)
 
     def answer(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Behaviour:
-        """Keep the request and look its behaviour up."""
+        """Keep the request and return its behaviour."""
         with self._lock:
             request = Request(path=path, headers=headers, body=body, index=len(self.requests))
             self.requests.append(request)
@@ -157,14 +157,14 @@ class ChatServer:
             return self.script[min(request.index, len(self.script) - 1)]
 
     def count(self, change: int) -> None:
-        """Keep track of how many requests are under way."""
+        """Count how many requests are being served at once."""
         with self._lock:
             self._at_once += change
             self.most_at_once = max(self.most_at_once, self._at_once)
 
 
 def _shut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # the client was first
+    with contextlib.suppress(OSError):  # the client closed it first
         connection.shutdown(socket.SHUT_RDWR)
 
 

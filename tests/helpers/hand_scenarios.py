@@ -1,4 +1,4 @@
-"""Two scenarios written by hand, one to finish and one blocked, whose parts a test replaces by a planted fault.
+"""Two scenarios written by hand, one that ends with exit and one with panic; tests replace parts of them by faults.
 
 hand(checker="exit 0")        # the same scenario with another checker
 bundle()                      # the same work as a teacher would send it

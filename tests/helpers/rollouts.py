@@ -12,7 +12,8 @@ from typing import Any
 from authoring.templates import author
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Move, Operator, Tokens
-from schema import Message, OperatorInfo, Scenario, Trajectory, write_json, write_record
+from pipeline.files import write_json, write_record
+from schema import Message, OperatorInfo, Scenario, Trajectory
 from taxonomy import Combination
 from tests.helpers import ROOT
 

@@ -17,7 +17,8 @@ from model import hardware, loading
 from model.hardware import GPU, Shape, Workload
 from model.loading import load_model
 from pipeline import stage
-from schema import BadInputError, read_json, write_json, write_record
+from pipeline.files import read_json, write_json, write_record
+from schema import BadInputError
 from tests.helpers import tiny
 from tests.helpers.training import exit_code, fit_settings
 from training import loop, run

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from schema import sha256, write_record
+from pipeline.files import write_record
+from schema import sha256
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as make_base
 from tests.helpers.tiny import trajectory

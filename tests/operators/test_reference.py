@@ -1,4 +1,4 @@
-"""The reference operator knows which commands belong to which directive, and how to try what cannot be done."""
+"""The reference operator assigns commands to directives and tries blocked ones without harm."""
 
 import random
 
@@ -13,7 +13,7 @@ from tests.helpers.hand_scenarios import hand
 
 
 @pytest.mark.parametrize("task", ARCHETYPES)
-def test_the_commands_of_each_directive_are_told_apart(task: str) -> None:
+def test_commands_are_assigned_to_directives(task: str) -> None:
     for seed in range(12):
         units = templates.units(task, Names(random.Random(f"{task}/{seed}"), awkward=seed % 3 == 0), 2 + seed % 2)
         scenario = hand().model_copy(
@@ -27,7 +27,7 @@ def test_the_commands_of_each_directive_are_told_apart(task: str) -> None:
         assert parts_of(scenario) == [unit.solution for unit in units]
 
 
-def test_names_of_the_world_say_more_than_words_of_the_shell() -> None:
+def test_names_of_fixtures_count_more() -> None:
     work = [
         ["cat moon/*.list | sort -u > olive.txt"],
         ["sort -u apron.list > apron.list.new", "mv apron.list.new apron.list"],
@@ -46,7 +46,7 @@ def test_names_of_the_world_say_more_than_words_of_the_shell() -> None:
 
 
 @pytest.mark.parametrize("task", [name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"])
-def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str) -> None:
+def test_attempts_use_names_of_the_directive(task: str) -> None:
     for seed in range(40):
         unit = random.Random(seed).choice(templates.SHAPES[task])(Names(random.Random(seed), awkward=seed % 3 == 0))
         fixtures = [fixture.path for fixture in unit.fixtures]
@@ -72,9 +72,7 @@ def test_what_cannot_be_done_is_tried_with_the_names_of_its_directive(task: str)
         ),
     ],
 )  # fmt: skip
-def test_directives_are_asked_one_at_a_time_until_there_are_no_more(
-    kind: str, calls: list[str], asked: list[str]
-) -> None:
+def test_directives_are_asked_one_at_a_time(kind: str, calls: list[str], asked: list[str]) -> None:
     provider = hand().provider.model_copy(update={"directive_commands": calls})
     changed = {"provider_kind": kind, "provider": provider, "directives": ["x", "y"]}
     assert one_at_a_time(hand().model_copy(update=changed)) == asked
@@ -90,5 +88,5 @@ def test_directives_are_asked_one_at_a_time_until_there_are_no_more(
         ("sleep 1 &", "sleep 1 &"),
     ],
 )
-def test_the_shell_notes_what_fails_where_more_may_follow_on_the_line(command: str, typed: str) -> None:
+def test_commands_note_their_failure(command: str, typed: str) -> None:
     assert noted(command) == typed

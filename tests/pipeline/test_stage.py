@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from pipeline import stage
-from schema import BadInputError, read_json, write_json
+from pipeline.files import read_json, write_json
+from schema import BadInputError
 
 
 def test_a_manifest_is_unfinished_until_the_end(tmp_path: Path) -> None:

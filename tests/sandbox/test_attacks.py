@@ -1,6 +1,6 @@
-"""What a hostile operator tries is refused or bounded; host, neighbours, channel and verdict stay as they were.
+"""Attacks by an operator are refused or bounded; host, neighbours, channel and verdict are not affected.
 
-The limits that honest commands meet too are cases of cases.py: C12, C13, F05, F06, F08 to F11, G01 to G08.
+Limits that honest commands meet too are conformance cases: C12, C13, F05, F06, F08 to F11, G01 to G08.
 """
 
 import os
@@ -21,8 +21,9 @@ import pytest
 from sandbox import containers
 from sandbox import session as session_module
 from sandbox.checker import verify_each
-from sandbox.containers import HOME_FILES, MEMORY_BYTES, SandboxError, api
-from sandbox.session import LIFETIME_SECONDS, PATH_BYTES, POOL_SECONDS, Session, session
+from sandbox.containers import HOME_INODES, MEMORY_BYTES, SandboxError, api
+from sandbox.pool import POOL_SECONDS
+from sandbox.session import PATH_BYTES, Session, session
 from sandbox.tree import TREE_BYTES, TreeEntry
 from sandbox.wrapper import RAW_BYTES, SEEN_BYTES, request
 from schema import HOME, VOIDED, Fixture, Step
@@ -36,7 +37,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Attack:
-    """One row: what it is, what the operator types, what must hold of the step; `ends_it` may cost it its sandbox."""
+    """An attack: what the operator types and what must hold of the step; `ends_it`: the sandbox may be given up."""
 
     name: str
     does: str
@@ -46,12 +47,12 @@ class Attack:
 
 
 def lacks(word: str) -> Callable[[Step], bool]:
-    """It is not in the output."""
+    """The word is not in the output."""
     return lambda step: word not in step.output
 
 
 def says(*words: str) -> Callable[[Step], bool]:
-    """One of these is in the output."""
+    """One of the words is in the output."""
     return lambda step: any(word in step.output for word in words)
 
 
@@ -66,7 +67,7 @@ BOUNDS = [
            lacks("full"), seconds=120),
     Attack("inodes",
            f"for d in {HOME} /tmp /run/operator; do cd $d; touch $(seq 16500); ls | wc -l; done 2>/dev/null",
-           lambda step: [int(count) <= HOME_FILES for count in step.output.split()] == [True] * 3, seconds=120),
+           lambda step: [int(count) <= HOME_INODES for count in step.output.split()] == [True] * 3, seconds=120),
     Attack("a file larger than one may be",
            "truncate -s 1000000000000 f; dd if=/dev/zero of=f bs=1M count=99; stat -c %s f",
            lambda step: int(step.output.split()[-1]) <= 64 * MIB),
@@ -108,20 +109,20 @@ TRIES = {  # each of these must fail
 
 @pytest.fixture(scope="module")
 def neighbour() -> Iterator[Session]:
-    """Another sandbox, which must notice nothing."""
+    """Another sandbox, which no attack may affect."""
     with session([]) as shell:
         shell.step("X=kept; echo untouched >file")
         yield shell
 
 
 def available() -> int:
-    """Bytes of memory that the host could still give; others on it take some too."""
+    """Bytes of memory that the host has left; its other processes change it too."""
     lines = Path("/proc/meminfo").read_text().splitlines() if Path("/proc/meminfo").exists() else []
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 0)
 
 
 def require_untouched(shell: Session, neighbour: Session, free_before: int) -> None:
-    """Fail unless the attack stayed within its container, and that within its limits."""
+    """Fail unless the attack stayed in its container, and the container within its limits."""
     step = neighbour.step('echo "$X"; cat file; echo more >>log && rm log', timeout_seconds=60)
     assert (step.output, step.exit_code) == ("kept\nuntouched\n", 0)
     root = api().info()["DockerRootDir"]
@@ -138,7 +139,7 @@ def require_untouched(shell: Session, neighbour: Session, free_before: int) -> N
 
 
 @pytest.mark.parametrize("attack", BOUNDS, ids=lambda attack: attack.name)
-def test_an_attack_stays_within_its_sandbox(attack: Attack, neighbour: Session) -> None:
+def test_attack_stays_in_its_sandbox(attack: Attack, neighbour: Session) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     memory = available()
     root = api().info()["DockerRootDir"]
@@ -157,7 +158,7 @@ def test_an_attack_stays_within_its_sandbox(attack: Attack, neighbour: Session) 
 
 
 @pytest.mark.parametrize("what", TRIES)
-def test_what_leads_out_is_refused(what: str, neighbour: Session) -> None:
+def test_escape_is_refused(what: str, neighbour: Session) -> None:
     text = "\n".join(f"( {one} ) >/dev/null 2>&1 && echo {shlex.quote(one)}" for one in TRIES[what])
     with session([]) as shell:
         step = shell.step(text, timeout_seconds=60)
@@ -165,24 +166,24 @@ def test_what_leads_out_is_refused(what: str, neighbour: Session) -> None:
         require_untouched(shell, neighbour, 0)
 
 
-def test_the_readme_has_every_limit_with_its_figure() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_page_has_every_limit() -> None:
+    page = (ROOT / "docs" / "sandbox.md").read_text()
     rows = {
-        "swap": f"{containers.MEMORY_BYTES >> 20} MiB; none",
-        "home directory": f"{containers.HOME_BYTES >> 20} MiB, {containers.HOME_FILES:,} inodes",
+        "swap": f"{MEMORY_BYTES >> 20} MiB; none",
+        "home directory": f"{containers.HOME_BYTES >> 20} MiB, {HOME_INODES:,} inodes",
         "open files": f"1,024; {containers.FILE_BYTES >> 20} MiB; none",
-        "lifetime": f"{LIFETIME_SECONDS:,.0f} s, from the pool up to {POOL_SECONDS:g} s more",
-        "output of a step": f"{RAW_BYTES >> 20} MiB, {SEEN_BYTES >> 10} KiB",
+        "lifetime": f"{containers.LIFETIME_SECONDS:,.0f} s; {POOL_SECONDS:g} s more from a pool",
+        "output of a step": f"{RAW_BYTES >> 20} MiB; {SEEN_BYTES >> 10} KiB",
         "read back": f"{TREE_BYTES >> 20} MiB",
     }
-    lines = [line for line in readme.splitlines() if line.startswith("| ")]
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert [what for what, figure in rows.items() if not any(what in line and figure in line for line in lines)] == []
 
 
-def test_two_containers_are_limited_alike_and_the_clean_one_too() -> None:
+def test_checker_container_has_the_same_limits() -> None:
     with session([]) as shell:
         shell.verify("true")
-        found = api().inspect_container(shell.clean)
+        found = api().inspect_container(shell.checker_container)
     host = found["HostConfig"]
     assert (host["Memory"], host["MemorySwap"], host["PidsLimit"], host["NanoCpus"]) == (MEMORY_BYTES,) * 2 + (
         256,
@@ -255,7 +256,7 @@ CALLS: dict[str, tuple[bytes, int]] = {
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the programs are x86-64 machine code")
-def test_every_system_call_that_leads_out_is_refused() -> None:
+def test_escaping_system_calls_are_refused() -> None:
     world = [Fixture.of(f"{HOME}/{name}", code, 0o755) for name, (code, _) in CALLS.items()]
     with session(world) as shell:
         step = shell.step('for call in *; do "./$call"; echo "$call: $?"; done', timeout_seconds=60)
@@ -264,7 +265,7 @@ def test_every_system_call_that_leads_out_is_refused() -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the programs are x86-64 machine code")
-def test_the_channel_can_be_neither_traced_nor_read() -> None:
+def test_channel_cannot_be_traced_or_read() -> None:
     with session([]) as shell:
         holder = int(shell.step("pgrep -f 'dash channel' | head -n 1").output)
         for name, code in {"trace": program(101, 16, holder, 0, 0), "read": program(310, holder, 0, 0, 0, 0)}.items():
@@ -288,9 +289,9 @@ done"""
 
 
 def pipes_of_the_channel(shell: Session) -> set[str]:
-    """The pipes between the engine and the process that holds the channel, seen from the host."""
+    """The pipes between Docker and the process that holds the channel, seen from the host."""
     found = [row[:3] for row in api().top(shell.container, ps_args="-eo pid,ppid,args")["Processes"]]
-    inside = {pid for pid, _, _ in found}  # the channel's own children that outlive their parent have PID 1's instead
+    inside = {pid for pid, _, _ in found}  # orphans of the channel have PID 1 as their parent
     outermost = [pid for pid, parent, args in found if "dash channel" in args and parent not in inside]
     pipes = set()
     for pid in outermost:
@@ -299,9 +300,9 @@ def pipes_of_the_channel(shell: Session) -> set[str]:
     return {pipe for pipe in pipes if pipe.startswith("pipe:")}
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can see which pipes are the engine's")
-def test_a_process_that_waits_for_it_never_holds_one_of_the_channels_pipes() -> None:
-    """Neither when a step starts nor when a channel is opened in place of one that was killed."""
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can see which pipes are Docker's")
+def test_channel_pipes_cannot_be_caught() -> None:
+    """A process that waits for them catches none, neither at a step's start nor when a killed channel is replaced."""
     ours: set[str] = set()
     with session([]) as shell:
         shell.write_file("spy", SPY.encode())
@@ -316,14 +317,14 @@ def test_a_process_that_waits_for_it_never_holds_one_of_the_channels_pipes() -> 
     assert ours & seen == set()
 
 
-def test_a_report_cannot_be_forged_with_all_that_an_operator_can_find_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_messages_cannot_be_forged(monkeypatch: pytest.MonkeyPatch) -> None:
     words: list[str] = []
 
-    def overheard(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
+    def recording(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
         words.extend((nonce, mark))
         return request(nonce, mark, command, aliases=aliases)
 
-    monkeypatch.setattr(session_module, "request", overheard)
+    monkeypatch.setattr(session_module, "request", recording)
     with session([]) as shell:
         shell.step("(while :; do sleep 1; done) &")
         shell.step("true")
@@ -340,7 +341,7 @@ def test_a_report_cannot_be_forged_with_all_that_an_operator_can_find_out(monkey
         assert not [word for word in words[4:] if word.encode() in shell.raw], "a word of this step or the next"
 
 
-def test_what_an_operator_writes_of_its_state_is_one_of_the_words_that_mean_something_or_nothing() -> None:
+def test_forged_state_file_is_ignored() -> None:
     with session([]) as shell:
         for words in ("x x y", "2 1 999999 /evil", "2 0 " + "9" * 5000, "4", "-1", "", "\\0"):
             step = shell.step(f"printf '{words}\n' >/run/operator/saved; trap - EXIT")
@@ -349,7 +350,7 @@ def test_what_an_operator_writes_of_its_state_is_one_of_the_words_that_mean_some
         assert shell.step("tail /dev/zero", timeout_seconds=60).oom, "what was written hides a later one"
 
 
-def test_hard_links_take_no_memory_until_they_are_laid_and_then_they_count() -> None:
+def test_hard_links_are_counted_when_unpacked() -> None:
     with session([Fixture(path=f"{HOME}/one", text="x\n", mode=0o640)]) as shell:
         shell.step("ln one two; ln -s /etc/shadow link; ln link tied; mkfifo pipe; ln pipe hose")
         tree = {entry.path.removeprefix(f"{HOME}/"): entry for entry in shell.snapshot()}
@@ -377,10 +378,8 @@ def test_hard_links_take_no_memory_until_they_are_laid_and_then_they_count() -> 
         "kill -STOP -1",
     ],
 )
-def test_whatever_becomes_of_its_own_state_a_step_ends_and_its_session_goes_on_or_is_given_up(
-    does: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session_module, "ENGINE_SECONDS", 5.0)
+def test_damaged_state_files_do_not_hang_a_session(does: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "DOCKER_SECONDS", 5.0)
     with session([]) as shell:
         began = time.monotonic()
         with suppress(SandboxError):
@@ -393,7 +392,7 @@ def test_whatever_becomes_of_its_own_state_a_step_ends_and_its_session_goes_on_o
             assert shell.verify("exit 3").exit_code == 3
 
 
-def test_a_killer_that_is_killed_is_not_taken_for_one_that_killed() -> None:
+def test_killed_kill_process_is_noticed() -> None:
     hunter = r"""while :; do for p in /proc/[0-9]*; do
         x=; read -r x <$p/cmdline
         case $x in *dash?kill* | *dashkill* | *channel=* | *dash?channel* | *dashchannel*) kill -9 ${p#/proc/} ;; esac
@@ -415,7 +414,7 @@ RIGHT = '[ "$(cat answer)" = right ]'
 
 @dataclass(frozen=True)
 class Cheat:
-    """One row: what it is, what the operator leaves, the checker, and what it finds: False, or None where it failed."""
+    """A cheat: what the operator leaves, the checker, and what it finds: False, or None where the checker failed."""
 
     name: str
     does: str
@@ -459,7 +458,7 @@ CHEATS = [
 
 
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
-def test_a_cheat_never_passes_and_its_check_ends(cheat: Cheat) -> None:
+def test_cheat_does_not_pass(cheat: Cheat) -> None:
     with session([Fixture(path=f"{HOME}/answer", text="wrong\n")]) as shell:
         shell.step(f"cd; {cheat.does}", timeout_seconds=120)
         began = time.monotonic()
@@ -483,7 +482,7 @@ HONEST: dict[str, str] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_an_honest_answer_passes_whatever_lies_around_it(name: str) -> None:
+def test_honest_answer_passes(name: str) -> None:
     with session([]) as shell:
         shell.step(HONEST[name], timeout_seconds=120)
         check = shell.verify(RIGHT, timeout_seconds=30)
@@ -504,8 +503,8 @@ STAYS = [
 ]  # fmt: skip
 
 
-def test_a_link_that_leads_out_is_found_whether_or_not_anything_is_there() -> None:
-    """Each row is a world of links named 0, 1, 2 ... in a directory with an odd name, and, straight, in HOME."""
+def test_links_out_of_the_world_fail_the_check() -> None:
+    """Each row is a world of links named 0, 1, 2, ...; the last two are links in a directory with an odd name."""
     odd = TreeEntry(f"{HOME}/a' -> 'b\n", "dir", 0o755)
     trees = [
         [odd, *(TreeEntry(f"{HOME}/{number}", "symlink", 0o777, target=to) for number, to in enumerate(links))]
@@ -519,12 +518,12 @@ def test_a_link_that_leads_out_is_found_whether_or_not_anything_is_there() -> No
     assert (wrong, found[-2:]) == ([], [False, True])
 
 
-def test_a_world_full_of_links_is_judged_in_time() -> None:
-    links = [TreeEntry(f"{HOME}/{n}", "symlink", 0o777, target=f"gone/{n}/../x") for n in range(HOME_FILES - 1)]
+def test_many_links_are_checked_in_time() -> None:
+    links = [TreeEntry(f"{HOME}/{n}", "symlink", 0o777, target=f"gone/{n}/../x") for n in range(HOME_INODES - 1)]
     assert verify_each([links], "true", timeout_seconds=10)[0].passed
 
 
-def test_a_world_made_to_hang_its_checker_counts_as_not_verified_and_not_as_void() -> None:
+def test_hanging_checker_is_not_verified_and_not_void() -> None:
     scenario = hand()
     commands = [*BASE["reference_solution"], "rm -f sorted.txt; mkfifo sorted.txt", "exit"]
     trajectory = play(Scripted(*commands), scenario, seed=0, max_steps=9, timeout_seconds=2)

@@ -1,4 +1,4 @@
-"""Engines, containers, hosts and disks break: the attempt is void and named, a rerun finishes, reap leaves nothing."""
+"""When Docker, a container, the host or a disk fails, the attempt is void, a rerun finishes and nothing is left."""
 
 import contextlib
 import json
@@ -18,9 +18,10 @@ from typing import Any
 import docker
 import pytest
 
+from pipeline.files import read_json, read_trajectories, write_record
 from sandbox import containers
 from sandbox.containers import IMAGE, api, identity
-from schema import Trajectory, read_json, read_trajectories, write_record
+from schema import Trajectory
 from tests.helpers import ROOT, program
 from tests.helpers.hand_scenarios import BASE, hand
 from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, play, script, write_scenarios
@@ -28,11 +29,11 @@ from tests.helpers.rollouts import Scripted, clean_environment, command_line, ma
 WAIT_SECONDS = 600.0
 SOLUTION: list[str] = BASE["reference_solution"]
 pytestmark = pytest.mark.docker
-only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can start an engine, mount, or steer the kernel")
+only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can start dockerd, mount, or steer the kernel")
 
 
 def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
-    """Wait for a condition; fail at the limit, or when the process that should bring it about has ended."""
+    """Wait for a condition; fail after WAIT_SECONDS, or when the process that should bring it about has ended."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not condition():
         assert time.monotonic() < deadline
@@ -41,15 +42,15 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] |
 
 
 def running(pid: int) -> bool:
-    """True while a process is there and no zombie."""
+    """True while a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (OSError, IndexError):
         return False
 
 
-class OwnEngine:
-    """A dockerd of the tests' own, with everything that it has below one directory."""
+class OwnDocker:
+    """A dockerd that belongs to these tests, with all its files below one directory."""
 
     def __init__(self, place: Path) -> None:
         names = {"SOCKET": "s", "PID_FILE": "pid", "DATA_ROOT": "data", "EXEC_ROOT": "exec", "LOG": "log"}
@@ -68,11 +69,11 @@ class OwnEngine:
         pid = int((self.place / "pid").read_text())
         os.kill(pid, how)
         wait_until(lambda: not running(pid))
-        self.kill("containerd.toml")  # one that outlives a killed dockerd, or its zombie, keeps the next from starting
+        self.kill("containerd.toml")  # if it outlives a killed dockerd it keeps the next one from starting
         (self.place / "exec/containerd/containerd.pid").unlink(missing_ok=True)
 
     def kill(self, word: str) -> None:
-        """Kill the processes of this engine that have the word in their command line."""
+        """Kill the processes of this dockerd that have the word in their command line."""
         for directory in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 line = (directory / "cmdline").read_bytes().decode(errors="replace")
@@ -83,13 +84,13 @@ class OwnEngine:
         return docker.APIClient(base_url=self.url, timeout=WAIT_SECONDS)
 
     def sandboxes(self) -> list[str]:
-        """Containers and volumes that are there."""
+        """The containers and volumes that exist."""
         client = self.client()
         volumes = client.volumes()["Volumes"] or []
         return [one["Id"] for one in client.containers(all=True)] + [one["Name"] for one in volumes]
 
     def clear(self) -> None:
-        """End what a killed engine left behind: its processes and its mounts."""
+        """End what a killed dockerd left behind: its processes and its mounts."""
         self.kill("")
         mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
         for mount in sorted((one for one in mounts if one.startswith(f"{self.place}/")), reverse=True):
@@ -97,10 +98,10 @@ class OwnEngine:
 
 
 @pytest.fixture(scope="module")
-def own() -> Iterator[OwnEngine]:
-    """One engine for this file, with the image in it; nothing of it is left afterwards."""
+def own() -> Iterator[OwnDocker]:
+    """One dockerd for this file, with the image; nothing of it is left afterwards."""
     place = Path(tempfile.mkdtemp(prefix="sekft-", dir="/tmp"))
-    own = OwnEngine(place)
+    own = OwnDocker(place)
     try:
         own.start()
         own.client().load_image(b"".join(api().get_image(IMAGE)))
@@ -113,12 +114,12 @@ def own() -> Iterator[OwnEngine]:
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_scenarios(tmp_path_factory.mktemp("faults") / "scenarios", made(3))
 
 
-def begun(scenarios: Path, out: Path, *flags: str, **environment: str) -> subprocess.Popen[str]:
-    """A rollout of the reference operator, under way."""
+def started_rollout(scenarios: Path, out: Path, *flags: str, **environment: str) -> subprocess.Popen[str]:
+    """Start a rollout of the reference operator."""
     return subprocess.Popen(
         command_line(scenarios, out, "--operator", "reference", *flags), cwd=ROOT, text=True,
         env=clean_environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -134,7 +135,7 @@ def reaped(**environment: str) -> None:
 
 
 def written(out: Path) -> dict[str, int]:
-    """The records on disk, each whole, and when they were written."""
+    """The records on disk, each of them complete, with the time when it was written."""
     for path in out.glob("*-s?.json"):
         read_json(path)
     return {path.name: path.stat().st_mtime_ns for path in out.glob("*-s?.json")}
@@ -143,9 +144,9 @@ def written(out: Path) -> dict[str, int]:
 def require_finished(
     scenarios: Path, out: Path, kept: Sequence[Trajectory], rollouts: int, *flags: str, **environment: str
 ) -> None:
-    """A rerun keeps what was good as it was, plays the rest, and ends with every record there once and kept."""
+    """Rerun: what was kept stays unchanged, the rest is played, and every record exists once and is kept."""
     before = {trajectory.id: (out / f"{trajectory.id}.json").stat().st_mtime_ns for trajectory in kept}
-    for _ in range(2):  # a busy machine may void an attempt of its own
+    for _ in range(2):  # on a busy machine an attempt may be void for no fault of the test's
         code, summary, message = script(scenarios, out, "--operator", "reference", *flags, **environment)
         if code == 0:
             break
@@ -161,15 +162,13 @@ def require_finished(
     assert not list(out.glob(".*"))
 
 
-# The engine
+# Docker
 
 
 @only_root
-def test_an_engine_restarted_under_16_rollouts_voids_them_and_a_rerun_finishes(
-    few: Path, own: OwnEngine, tmp_path: Path
-) -> None:
+def test_docker_restart_voids_rollouts_and_a_rerun_finishes(scenarios: Path, own: OwnDocker, tmp_path: Path) -> None:
     out, flags, here = tmp_path / "out", ["--samples", "7", "--workers", "16"], {"DOCKER_HOST": own.url}
-    process = begun(few, out, *flags, **here)
+    process = started_rollout(scenarios, out, *flags, **here)
     wait_until(lambda: written(out) and len(own.client().containers()) >= 8, process)
     own.stop(signal.SIGTERM)
     own.start()
@@ -184,32 +183,32 @@ def test_an_engine_restarted_under_16_rollouts_voids_them_and_a_rerun_finishes(
     assert len(voided) + len(kept) == 21, [(one.id, one.outcome, one.reasons) for one in trajectories]
     assert all(trajectory.error and not trajectory.verified for trajectory in voided)
     assert json.loads(stdout)["voided"] == len(voided)
-    require_finished(few, out, kept, 21, *flags, **here)
+    require_finished(scenarios, out, kept, 21, *flags, **here)
     reaped(**here)
     assert own.sandboxes() == []
 
 
-HOLD = """
+OPEN_SESSIONS = """
 import dashdocker, sys, threading
-def hold():
+def use():
     try:
         with dashdocker.session([]) as shell:
             shell.step("true")
-            print("on\\n", end="", flush=True)  # in one piece, beside other threads
+            print("on\\n", end="", flush=True)  # one write, because other threads print too
             shell.step("sleep 300", timeout_seconds=300)
     except dashdocker.SandboxError as error:
         print(f"SandboxError: {error}", flush=True)
-threads = [threading.Thread(target=hold) for _ in range(3)]
+threads = [threading.Thread(target=use) for _ in range(3)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 """
 
 
 @only_root
-def test_an_engine_killed_under_running_steps_is_a_sandbox_error_and_reap_takes_what_it_left(own: OwnEngine) -> None:
+def test_killed_docker_raises_and_reap_cleans_up(own: OwnDocker) -> None:
     environment = clean_environment(DOCKER_HOST=own.url)
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD],
+        [sys.executable, "-c", OPEN_SESSIONS],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -227,7 +226,7 @@ def test_an_engine_killed_under_running_steps_is_a_sandbox_error_and_reap_takes_
 
 
 class Relay:
-    """A socket before the engine that passes everything on, but keeps the first answer to a request with `word`."""
+    """A socket in front of Docker that passes everything on, except the first answer to a request with `word`."""
 
     def __init__(self, place: Path, word: bytes) -> None:
         self.path, self.word = place / "relay", word
@@ -242,7 +241,7 @@ class Relay:
         with contextlib.suppress(OSError):
             while True:
                 ends = self.listener.accept()[0], socket.socket(socket.AF_UNIX)
-                ends[1].connect(str(engine_socket()))
+                ends[1].connect(str(docker_socket()))
                 mute = threading.Event()
                 for source, sink in (ends, ends[::-1]):
                     threading.Thread(
@@ -262,12 +261,12 @@ class Relay:
             sink.shutdown(socket.SHUT_WR)
 
 
-def engine_socket() -> Path:
+def docker_socket() -> Path:
     return Path(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://"))
 
 
-def test_an_end_that_the_engine_never_tells_is_asked_for_again() -> None:
-    """Docker 20.10 wakes nobody who asks for a removal in the moment in which it ends."""
+def test_unanswered_wait_is_asked_again() -> None:
+    """Docker 20.10 never answers a request to wait for a removal that comes in at the moment when the removal ends."""
     with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as place:
         relay = Relay(Path(place), b"/wait?condition=removed")
         code = "import dashdocker\nwith dashdocker.session([]) as shell:\n    print(shell.step('echo on').output)"
@@ -288,17 +287,17 @@ def test_an_end_that_the_engine_never_tells_is_asked_for_again() -> None:
 
 
 def own_container() -> str:
-    """The one container of this process."""
+    """The id of the one container of this process."""
     (found,) = api().containers(filters={"label": f"sekft.run={containers.RUN}"})
     return str(found["Id"])
 
 
-def remove_it() -> str:
+def remove_container() -> str:
     api().remove_container(own_container(), force=True)
     return "ls"
 
 
-def remove_it_at_the_end() -> str:
+def remove_container_at_the_end() -> str:
     api().remove_container(own_container(), force=True)
     return "exit"
 
@@ -308,19 +307,17 @@ def kill_pid_1() -> str:
     return "ls"
 
 
-def let_memory_end_it() -> str:
-    """The kernel would take the largest process; told so, it takes PID 1, and the whole container with it."""
+def oom_kill_pid_1() -> str:
+    """The kernel kills the largest process; with this score it kills PID 1, and the whole container with it."""
     pid = api().inspect_container(own_container())["State"]["Pid"]
     Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
     return "head -c 60000000 /dev/zero >a; head -c 60000000 /dev/zero >/tmp/a; tail /dev/zero"
 
 
 @pytest.mark.parametrize(
-    "fault", [remove_it, remove_it_at_the_end, kill_pid_1, pytest.param(let_memory_end_it, marks=only_root)]
+    "fault", [remove_container, remove_container_at_the_end, kill_pid_1, pytest.param(oom_kill_pid_1, marks=only_root)]
 )
-def test_a_container_that_dies_voids_the_attempt_and_another_one_succeeds(
-    fault: Callable[[], str], tmp_path: Path
-) -> None:
+def test_dead_container_voids_the_attempt(fault: Callable[[], str], tmp_path: Path) -> None:
     operator = Scripted("pwd", *SOLUTION, fault, "true", "exit")
     trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
     assert (trajectory.outcome, trajectory.verified, trajectory.kept) == ("sandbox_failed", False, False)
@@ -332,11 +329,11 @@ def test_a_container_that_dies_voids_the_attempt_and_another_one_succeeds(
     assert not api().containers(all=True, filters={"label": f"sekft.run={containers.RUN}"})
 
 
-def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_them(few: Path, tmp_path: Path) -> None:
+def test_removed_containers_void_their_attempts(scenarios: Path, tmp_path: Path) -> None:
     out, flags = tmp_path / "out", ["--samples", "3", "--workers", "4"]
-    process = begun(few, out, *flags)
+    process = started_rollout(scenarios, out, *flags)
     wait_until(lambda: len(containers_of(process)) >= 4, process)
-    removed = containers_of(process)  # one for each worker, some of the pool and of the checker
+    removed = containers_of(process)  # one per worker, and some of the pool's and the checkers'
     for one in removed:
         with contextlib.suppress(docker.errors.APIError):  # it ended by itself, or is being removed already
             api().remove_container(one, force=True)
@@ -347,11 +344,11 @@ def test_containers_that_others_remove_void_their_attempts_and_a_rerun_plays_the
     assert len(played) == 9
     assert 1 <= len(played) - len(kept) <= len(removed)
     assert {trajectory.outcome for trajectory in played if not trajectory.kept} == {"sandbox_failed"}
-    require_finished(few, out, kept, 9, *flags)
+    require_finished(scenarios, out, kept, 9, *flags)
     assert not sandboxes_of(process)
 
 
-def test_a_command_killed_for_memory_is_flagged_and_the_session_is_judged_as_any_other() -> None:
+def test_oom_is_flagged_and_the_session_is_checked() -> None:
     operator = Scripted("tail /dev/zero", *SOLUTION, "exit")
     trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=60)
     assert [step.oom for step in trajectory.steps] == [True] + [False] * len(SOLUTION)
@@ -373,9 +370,9 @@ def containers_of(process: subprocess.Popen[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_ended_loses_and_doubles_nothing(how: signal.Signals, few: Path, tmp_path: Path) -> None:
+def test_interrupted_run_loses_and_doubles_nothing(how: signal.Signals, scenarios: Path, tmp_path: Path) -> None:
     out, flags = tmp_path / "out", ["--samples", "2", "--workers", "4"]
-    process = begun(few, out, *flags)
+    process = started_rollout(scenarios, out, *flags)
     wait_until(lambda: written(out) and sandboxes_of(process), process)
     process.send_signal(how)
     process.communicate(timeout=WAIT_SECONDS)
@@ -386,17 +383,17 @@ def test_a_run_that_is_ended_loses_and_doubles_nothing(how: signal.Signals, few:
         assert sandboxes_of(process)
         reaped()
     assert not sandboxes_of(process)
-    require_finished(few, out, kept, 6, *flags)
+    require_finished(scenarios, out, kept, 6, *flags)
 
 
 @only_root
-def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_a_rerun_finish(few: Path, tmp_path: Path) -> None:
+def test_full_disk_ends_rollout_in_one_line(scenarios: Path, tmp_path: Path) -> None:
     disk, flags = tmp_path / "disk", ["--samples", "3"]
     disk.mkdir()
     out = disk / "out"
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "none", disk], check=True)
     try:
-        process = begun(few, out, *flags)
+        process = started_rollout(scenarios, out, *flags)
         stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
         assert (process.returncode, stdout) == (1, ""), stderr
         assert stderr.splitlines()[-1].endswith(".json: No space left on device; make room and rerun to go on")
@@ -405,13 +402,13 @@ def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_a_rerun_finish(few: Pa
         kept = [trajectory for trajectory in read_trajectories(out, partial=True) if trajectory.kept]
         assert 0 < len(kept) == len(written(out)) < 9
         subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
-        require_finished(few, out, kept, 9, *flags)
+        require_finished(scenarios, out, kept, 9, *flags)
     finally:
         subprocess.run(["umount", disk], check=True)
 
 
 @only_root
-def test_a_full_disk_under_generate_costs_no_scenario(tmp_path: Path) -> None:
+def test_full_disk_under_generate_loses_no_scenario(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     command = [
@@ -451,7 +448,7 @@ STAGES: dict[str, tuple[list[str], int]] = {
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_reaps_what_the_dead_left_and_nothing_else(stage: str, tmp_path: Path) -> None:
+def test_every_stage_reaps_dead_owners_only(stage: str, tmp_path: Path) -> None:
     write_record(tmp_path / "good", hand())
     (tmp_path / "file").write_text("")
     flags, code = STAGES[stage]

@@ -1,4 +1,4 @@
-"""The image has the layout that the wrapper relies on and every tool that wrapper, templates and checkers call."""
+"""The image has the layout that the wrapper needs, and every tool that wrapper, templates and checkers call."""
 
 import re
 import subprocess
@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from authoring import templates
-from sandbox.session import run, session
+from sandbox.oneshot import run
+from sandbox.session import session
 from sandbox.wrapper import WRAPPER
 from taxonomy import Combination, combinations
 from tests.helpers import ROOT
@@ -24,7 +25,7 @@ KEYWORDS = "if then elif else while until do"
 
 
 def heads(command: str) -> set[str]:
-    """The words of a command that a shell would look up as commands; what is quoted is left out."""
+    """The words of a command that a shell would look up as commands; quoted text is left out."""
     bare = re.sub(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", "Q", command)
     keywords = KEYWORDS.replace(" ", "|")
     first = rf"(?:^|[|&;(`\n])\s*(?:(?:{keywords}|!|\{{)\s+)*(?:[A-Za-z_]+=\S*\s+)*([^\s;|&()<>`]+)"
@@ -47,12 +48,12 @@ def template_heads() -> set[str]:
     return {word for scenario in scenarios for command in scenario.reference_solution for word in heads(command)}
 
 
-def test_every_command_of_the_templates_is_in_the_list() -> None:
+def test_template_commands_are_listed() -> None:
     unknown = template_heads() - set(SOLUTIONS.split())
     assert not unknown, f"add to SOLUTIONS, if both bases have it: {unknown}"
 
 
-def test_the_reading_of_commands_finds_what_follows_a_pipe_and_a_loop() -> None:
+def test_command_words_are_found_after_pipes_and_loops() -> None:
     assert heads("for f in *; do nosuch \"$f\"; done | tee 'x | y' && X=1 other $(third a)") >= {
         "nosuch",
         "tee",
@@ -61,14 +62,14 @@ def test_the_reading_of_commands_finds_what_follows_a_pipe_and_a_loop() -> None:
     }
 
 
-def test_every_program_of_the_wrapper_is_named_by_its_path() -> None:
-    """So that a PATH, an alias or a function of the operator cannot come between."""
+def test_wrapper_names_programs_by_path() -> None:
+    """Otherwise a PATH, an alias or a function of the operator could replace one."""
     programs = set(re.findall(r"(?:/usr/bin/|/bin/|/usr/libexec/)(?:busybox )?(\w+)", WRAPPER))
     assert programs == {"dash", "cat", "dd", "readlink", "sed", "setsid", "tar"}
 
 
 @pytest.mark.docker
-def test_every_tool_is_in_the_image() -> None:
+def test_image_has_every_tool() -> None:
     tools = sorted({*CHECKERS.split(), *SOLUTIONS.split(), *AROUND.split()})
     script = 'for tool; do command -v "$tool" >/dev/null || echo "$tool"; done'
     done = run([], f"set -- {' '.join(tools)}\n{script}")
@@ -78,12 +79,12 @@ def test_every_tool_is_in_the_image() -> None:
 
 
 @pytest.mark.docker
-def test_a_tool_that_is_not_there_would_be_named() -> None:
+def test_missing_tool_is_noticed() -> None:
     assert run([], "command -v nosuchtool >/dev/null || echo missing").stdout == b"missing\n"
 
 
 @pytest.mark.docker
-def test_the_first_hazard_dash_is_at_usr_bin_and_sh_is_dash() -> None:
+def test_sh_is_dash() -> None:
     done = run([], "ls /usr/bin/dash; readlink -f /bin/sh; ls /bin/dash 2>&1; sh -c 'a=(1)' 2>&1; echo $?")
     assert done.stdout.decode().splitlines() == [
         "/usr/bin/dash",
@@ -95,7 +96,7 @@ def test_the_first_hazard_dash_is_at_usr_bin_and_sh_is_dash() -> None:
 
 
 @pytest.mark.docker
-def test_the_second_hazard_groups_over_newlines_and_a_trailing_semicolon() -> None:
+def test_groups_and_trailing_semicolons_run() -> None:
     with session([]) as shell:
         for text, output in {
             "{ echo a\necho b\n}": "a\nb\n",
@@ -110,7 +111,7 @@ def test_the_second_hazard_groups_over_newlines_and_a_trailing_semicolon() -> No
 
 
 @pytest.mark.docker
-def test_the_third_hazard_a_failing_dot_or_cd_leaves_the_next_step_whole() -> None:
+def test_failing_dot_or_cd_keeps_the_next_step() -> None:
     with session([]) as shell:
         assert shell.step("echo first").output == "first\n", "there is no saved state yet"
         shell.step("mkdir here; cd here; X=kept")
@@ -125,14 +126,14 @@ def test_the_third_hazard_a_failing_dot_or_cd_leaves_the_next_step_whole() -> No
 
 
 @pytest.mark.docker
-def test_the_operator_is_unprivileged_and_tmp_is_everybodys() -> None:
+def test_operator_is_unprivileged() -> None:
     done = run([], "id; stat -c %a /tmp; stat -c '%U %a' /home/operator; find / -xdev -perm -4000 2>/dev/null | wc -l")
     identity, *rest = done.stdout.decode().splitlines()
     assert identity == "uid=1000(operator) gid=1000(operator) groups=1000(operator)"
     assert rest[:2] == ["1777", "operator 755"]
 
 
-def test_the_substitute_base_is_never_called_alpine() -> None:
+def test_substitute_base_is_never_called_alpine() -> None:
     done = subprocess.run([ROOT / "runs" / "base_image.sh", "alpine:3.20"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "choose another name" in done.stderr

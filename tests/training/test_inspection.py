@@ -13,7 +13,8 @@ import pytest
 
 import sft
 from model.render import Renderer
-from schema import Message, Trajectory, write_json, write_record
+from pipeline.files import write_json, write_record
+from schema import Message, Trajectory
 from tests.helpers.tiny import base as tiny_base
 from tests.helpers.tiny import messages_of, tokenizer, trajectory
 from tests.helpers.training import exit_code

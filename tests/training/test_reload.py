@@ -18,7 +18,8 @@ import sft
 from authoring import templates
 from model.loading import load_model, model_hash
 from pipeline import stage
-from schema import BadInputError, read_identity, read_json, read_trajectories, write_json, write_record
+from pipeline.files import read_identity, read_json, read_trajectories, write_json, write_record
+from schema import BadInputError
 from taxonomy import Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.training import exit_code, fit_settings

@@ -1,0 +1,125 @@
+"""Ask an OpenAI-compatible chat endpoint, with one retry policy for teacher and operator.
+
+    client = ChatClient("http://localhost:11434/v1", key="none", timeout_seconds=120.0, retries=5)
+    client.ask([{"role": "user", "content": "Say ls."}], model="qwen2.5:32b").text
+
+The openai SDK repeats a request after 408, 409, 429, 5xx, a time-out or a broken connection, and waits as the server's
+Retry-After says or with its own backoff. This client adds what the SDK does not do: it repeats a request whose answer
+is not a chat completion, and it leaves `response_format` out for good once the server has refused it.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+OLLAMA_URL = "http://localhost:11434/v1"  # where a local Ollama listens
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 8.0  # between tries, doubled each time; the SDK's own limits
+
+
+class EndpointError(Exception):
+    """The endpoint is dead, refuses the request, or does not speak the protocol. The message names its URL."""
+
+
+class RequestRefusedError(EndpointError):
+    """The endpoint refuses this very request (400 or 422), with and without response_format."""
+
+
+class ContextLengthError(RequestRefusedError):
+    """The endpoint refuses the request because it is longer than the model's context."""
+
+
+class UnintelligibleError(Exception):
+    """The body of an answer is not a chat completion."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model answered; `text` is None where the message had no content, the others where they were left out."""
+
+    text: str | None
+    finish_reason: str | None = None
+    total_tokens: int | None = None
+
+
+class ChatClient:
+    """One endpoint. Threads may share a client. The openai package is imported with the first request."""
+
+    def __init__(self, url: str, *, key: str, timeout_seconds: float, retries: int) -> None:
+        self.url, self.key = url, key
+        self.timeout_seconds, self.retries = timeout_seconds, retries
+        self.takes_format = True  # false once the server has refused response_format
+        self._sdk: Any = None
+
+    def ask(
+        self,
+        messages: Sequence[dict[str, str]],
+        *,
+        model: str,
+        response_format: dict[str, Any] | None = None,
+        text_required: bool = False,
+        **parameters: Any,
+    ) -> Reply:
+        """The model's reply to `messages`; `parameters` go into the request as they are.
+
+        An answer that is not a chat completion is asked for again, `retries` times at most. So is a message without
+        content where `text_required`. Raises ContextLengthError, RequestRefusedError and EndpointError.
+        """
+        for attempt in range(self.retries + 1):
+            try:
+                return self._ask_once(
+                    {"model": model, "messages": list(messages), **parameters}, response_format, text_required
+                )
+            except UnintelligibleError as error:
+                problem = error
+            if attempt < self.retries:
+                time.sleep(min(FIRST_PAUSE_SECONDS * 2**attempt, LONGEST_PAUSE_SECONDS))
+        raise EndpointError(f"{self.url}: unintelligible answer ({problem})") from problem
+
+    def _ask_once(self, request: dict[str, Any], response_format: dict[str, Any] | None, text_required: bool) -> Reply:
+        """One request with the SDK's retries; a second one without response_format where the server refuses that."""
+        import openai
+
+        if self._sdk is None:
+            self._sdk = openai.OpenAI(
+                base_url=self.url, api_key=self.key, timeout=self.timeout_seconds, max_retries=self.retries
+            )
+        formatted = response_format is not None and self.takes_format
+        extra = {"response_format": response_format} if formatted else {}
+        try:
+            answer = self._sdk.chat.completions.create(**request, **extra)
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if formatted:
+                self.takes_format = False
+                return self._ask_once(request, None, text_required)
+            words = str(error).lower()
+            too_long = isinstance(error, openai.BadRequestError) and "context" in words and "length" in words
+            kind = ContextLengthError if too_long else RequestRefusedError
+            raise kind(f"{self.url} refuses the request: {error}") from error
+        except openai.OpenAIError as error:
+            raise EndpointError(f"{self.url}: {type(error).__name__}: {error}") from error
+        except json.JSONDecodeError as error:
+            raise UnintelligibleError(f"a body that is not JSON: {error}") from error
+        return read_reply(answer, text_required=text_required)
+
+
+def read_reply(answer: Any, *, text_required: bool = False) -> Reply:
+    """The reply in what the SDK made of a body; the SDK does not validate it, so any part may be missing.
+
+    Raises UnintelligibleError for anything but a chat completion whose content, if it has one, is valid Unicode.
+    """
+    choices = getattr(answer, "choices", None)
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
+    if message is None:
+        raise UnintelligibleError(f"no chat completion: {str(answer)[:200]}")
+    text = getattr(message, "content", None)
+    if not isinstance(text, str) and (text is not None or text_required):
+        raise UnintelligibleError(f"message content is {type(text).__name__}")
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError as error:  # a lone surrogate: no shell and no file could take it
+        raise UnintelligibleError(f"message content is not valid Unicode: {error}") from error
+    finish_reason, usage = getattr(choice, "finish_reason", None), getattr(answer, "usage", None)
+    return Reply(text, finish_reason, getattr(usage, "total_tokens", None))

@@ -1,0 +1,171 @@
+"""Every shape makes varied units whose directives, instructions and solutions keep apart."""
+
+import itertools
+import re
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+
+from authoring.templates import DOABLE, SHAPES, blocked
+from authoring.templates.world import Shape, masked
+from schema import HOME
+from taxonomy import ARCHETYPES
+from tests.helpers.templates import BLOCKED, NAMED_SHAPES, WORK, every_shape, names_of, unit_of
+
+SEEDS = 25
+RUN = 8  # words in a row that no instruction shares with a directive
+FRAMES = 7  # instruction frames of a shape
+
+
+def frames(text: str) -> set[str]:
+    """The sentences of a text with names and numbers masked."""
+    return set(re.split(r"(?<=[.?!;]) ", masked(text)))
+
+
+@cache
+def frames_of(shape: Shape) -> tuple[set[str], set[str], set[str]]:
+    """The masked directives, instructions and whole solutions that a shape makes in 30 draws."""
+    made = [shape(names_of(seed, awkward=seed % 2 == 1)) for seed in range(30)]
+    return (
+        {masked(unit.directive) for unit in made},
+        {masked(unit.instruction) for unit in made},
+        {masked(" ; ".join(unit.solution)) for unit in made},
+    )
+
+
+def test_three_shapes_and_three_phrasings() -> None:
+    assert set(SHAPES) == set(ARCHETYPES)
+    assert all(len(shapes) >= 3 for shapes in [*SHAPES.values(), *DOABLE.values()])
+    for shape in every_shape().values():
+        assert len(frames_of(shape)[0]) >= 3, shape
+
+
+def test_150_masked_solutions_differ() -> None:
+    """Configuration keys and extensions in sed scripts are no names to the mask: those families do not count here."""
+    left_out = ("configuration", "renames")
+    kept = [arch for arch in SHAPES if ARCHETYPES[arch].family not in left_out]
+    masks = {mask for arch in kept for shape in SHAPES[arch] for mask in frames_of(shape)[2]}
+    assert len(masks) >= 150
+
+
+def test_instructions_and_directives_share_no_frame() -> None:
+    directives = {frame for shape in every_shape().values() for frame in frames_of(shape)[0]}
+    instructions = {frame for shape in every_shape().values() for frame in frames_of(shape)[1]}
+    assert directives
+    assert instructions.isdisjoint(directives)
+
+
+def test_doable_shapes_are_not_borrowed() -> None:
+    borrowed = {shape for shapes in SHAPES.values() for shape in shapes}
+    assert set(DOABLE) == {name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"}
+    assert all(borrowed.isdisjoint(shapes) for shapes in DOABLE.values())
+    own = [shape for shapes in DOABLE.values() for shape in shapes]
+    assert len(own) == len(set(own))
+
+
+@pytest.mark.parametrize("archetype", [*WORK, *BLOCKED])
+def test_an_archetype_has_three_shapes(archetype: str) -> None:
+    tables = [BLOCKED, blocked.DOABLE] if archetype in BLOCKED else [WORK]
+    for table in tables:
+        assert len(set(table[archetype])) >= 3
+
+
+def test_modules_cover_their_archetypes() -> None:
+    mine = {"counting", "permissions", "archives", "configuration", "renames"}
+    wanted = {entry.name for entry in ARCHETYPES.values() if entry.family in mine or entry.terminal == "panic"}
+    assert {*WORK, *BLOCKED} == wanted
+    assert set(BLOCKED) == set(blocked.DOABLE) == {a.name for a in ARCHETYPES.values() if a.terminal == "panic"}
+
+
+@pytest.mark.parametrize(("name", "shape"), NAMED_SHAPES)
+def test_a_shape_is_deterministic_and_varied(name: str, shape: Shape) -> None:
+    units = [unit_of(shape, seed) for seed in range(SEEDS)]
+    assert units == [unit_of(shape, seed) for seed in range(SEEDS)]
+    assert len({masked(unit.directive) for unit in units}) >= 3
+    assert len({unit.directive for unit in units}) >= SEEDS - 2, "names are not new each time"
+
+
+@pytest.mark.parametrize("archetype", WORK)
+def test_solutions_of_an_archetype_differ(archetype: str) -> None:
+    solutions = {masked("\n".join(unit_of(shape, 0).solution)) for shape in WORK[archetype]}
+    assert len(solutions) == len(WORK[archetype])
+
+
+def test_70_masked_solutions_differ() -> None:
+    tables = (WORK, blocked.DOABLE)
+    shapes = [shape for table in tables for shapes in table.values() for shape in shapes]
+    assert len({masked("\n".join(unit_of(shape, seed).solution)) for shape in shapes for seed in range(10)}) >= 70
+
+
+def test_instructions_and_directives_share_no_sentence() -> None:
+    units = [unit_of(shape, seed) for _, shape in NAMED_SHAPES for seed in range(SEEDS)]
+    directives = {frame for unit in units for frame in frames(unit.directive)}
+    instructions = {frame for unit in units for frame in frames(unit.instruction)}
+    assert not directives & instructions
+
+
+def runs_of(text: str) -> set[str]:
+    """Every run of RUN words in a text, names and numbers masked, case and punctuation aside."""
+    words = [bare for word in masked(text).lower().split() if (bare := word.strip(".,;:?!()"))]
+    return {" ".join(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
+
+
+def test_instructions_and_directives_share_no_eight_words() -> None:
+    made = [(name, unit_of(shape, seed, seed % 2 == 1)) for name, shape in every_shape().items() for seed in range(30)]
+    told = {run for _, unit in made for run in runs_of(unit.directive)}
+    shared = [(name, unit.instruction, runs) for name, unit in made if (runs := runs_of(unit.instruction) & told)]
+    assert shared == []
+
+
+@pytest.mark.parametrize(("name", "shape"), every_shape().items())
+def test_a_shape_has_seven_instruction_frames(name: str, shape: Shape) -> None:
+    found: set[str] = set()
+    for seed in range(200):
+        found.add(masked(unit_of(shape, seed).instruction))
+        if len(found) == FRAMES:
+            return
+    pytest.fail(f"{name} has {len(found)} instruction frames")
+
+
+def test_shared_words_are_seen_in_any_case() -> None:
+    told = runs_of("Count the lines of amber.txt that contain basin and write the number to cedar.txt.")
+    assert runs_of("Please, count the lines of delta.txt that contain ochre.") & told
+    assert not runs_of("Please, count the lines in delta.txt that contain ochre.") & told
+
+
+def test_doable_commands_are_used_nowhere_else() -> None:
+    def commands(shapes: Iterable[Shape]) -> set[str]:
+        return {masked(command) for shape in shapes for seed in range(6) for command in unit_of(shape, seed).solution}
+
+    elsewhere = commands(itertools.chain(*SHAPES.values()))
+    doable = {archetype: commands(shapes) for archetype, shapes in blocked.DOABLE.items()}
+    for archetype, own in doable.items():
+        assert not own & elsewhere
+        assert not any(own & them for other, them in doable.items() if other != archetype)
+
+
+@pytest.mark.parametrize("awkward", [False, True])
+def test_directives_name_new_files_and_no_commands(awkward: bool) -> None:
+    for name, shape in NAMED_SHAPES:
+        for seed in range(10):
+            unit = unit_of(shape, seed, awkward)
+            if name.startswith(("count_things", "sum_column", "most_frequent")):
+                for entry in unit.after:
+                    assert entry.path.removeprefix(HOME + "/") in unit.directive, name
+            assert not any(command in unit.directive for command in unit.solution), name
+            assert all(len(command) <= 120 for command in unit.solution), (name, unit.solution)
+
+
+@pytest.mark.parametrize(("name", "shape"), [item for item in NAMED_SHAPES if item[0].split("/")[0] in BLOCKED])
+def test_blocked_units_have_no_solution(name: str, shape: Shape) -> None:
+    unit = unit_of(shape, 0)
+    archetype, _, _ = name.partition("/")
+    if shape in BLOCKED[archetype]:
+        assert not unit.solution
+        assert not unit.after
+        assert unit.blocked_outputs
+        assert all(path.startswith(f"{HOME}/") for path in unit.blocked_outputs)
+    else:
+        assert len(unit.solution) == 1
+        assert not unit.blocked_outputs

@@ -1,0 +1,84 @@
+"""The chat client retries what may pass, refuses the rest, and accepts only chat completions."""
+
+from typing import Any
+
+import pytest
+
+from operators.chat import ChatClient, ContextLengthError, EndpointError, RequestRefusedError
+from tests.helpers.chat_server import Behaviour, ChatServer, cut, fail, hang_up, not_json, refuse_format, say, slow
+from tests.helpers.chat_server import wrong_schema as schema
+
+MESSAGES = [{"role": "user", "content": "ls?"}]
+FORMAT = {"type": "json_object"}
+PASSING: dict[str, Behaviour] = {
+    "429": fail(429, retry_after=0), "500": fail(500, retry_after=0), "hang-up": hang_up(), "not JSON": not_json(),
+    "cut": cut(say("ls")), "slow": slow(3, say("ls")), "no choices": schema({"choices": []}), "a list": schema([1]),
+    "choices that are no list": schema({"choices": {"0": {}}}), "no message": schema({"choices": [{"index": 0}]}),
+    "content that is no text": schema({"choices": [{"message": {"content": ["ls"]}}]}), "a surrogate": say("\ud800"),
+}  # fmt: skip
+
+
+def client(server: ChatServer, **changes: Any) -> ChatClient:
+    return ChatClient(server.url, **{"key": "k", "timeout_seconds": 0.5, "retries": 1, **changes})
+
+
+@pytest.mark.parametrize("trouble", PASSING)
+def test_a_passing_failure_is_retried(trouble: str) -> None:
+    with ChatServer([PASSING[trouble], say("ls")]) as server:
+        assert client(server).ask(MESSAGES, model="m").text == "ls"
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("trouble", PASSING)
+def test_a_lasting_failure_names_the_endpoint(trouble: str) -> None:
+    with ChatServer([PASSING[trouble]]) as server, pytest.raises(EndpointError, match=server.url):
+        client(server).ask(MESSAGES, model="m")
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refused_key_or_path_is_not_retried(status: int) -> None:
+    with ChatServer([fail(status)]) as server, pytest.raises(EndpointError) as caught:
+        client(server).ask(MESSAGES, model="m")
+    assert not isinstance(caught.value, RequestRefusedError)
+    assert len(server.requests) == 1
+
+
+def test_an_answer_without_content() -> None:
+    with ChatServer([say(None), say(None), say("ls")]) as server:
+        assert client(server).ask(MESSAGES, model="m").text is None
+        assert client(server).ask(MESSAGES, model="m", text_required=True).text == "ls"
+        assert len(server.requests) == 3
+
+
+def test_a_refused_response_format_is_left_out() -> None:
+    with ChatServer([refuse_format(say("ls"))]) as server:
+        asked = client(server)
+        for _ in range(2):
+            assert asked.ask(MESSAGES, model="m", response_format=FORMAT).text == "ls"
+        assert [request.body.get("response_format") for request in server.requests] == [FORMAT, None, None]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (400, "This model's maximum context length is 4096 tokens", ContextLengthError),
+        (422, "The context length is 4096", RequestRefusedError),
+        (400, "no such role", RequestRefusedError),
+    ],
+)
+def test_refused_requests_have_their_own_errors(status: int, message: str, kind: type[EndpointError]) -> None:
+    with ChatServer([fail(status, message=message)]) as server, pytest.raises(kind, match=message) as caught:
+        client(server).ask(MESSAGES, model="m")
+    assert type(caught.value) is kind
+    assert len(server.requests) == 1
+
+
+def test_parameters_and_token_counts() -> None:
+    with ChatServer([say("ls", finish_reason="length", tokens=(3, 4)), say("ls", tokens=None)]) as server:
+        reply = client(server).ask(MESSAGES, model="m", temperature=0.5, max_tokens=9)
+        assert (reply.finish_reason, reply.total_tokens) == ("length", 7)
+        assert client(server).ask(MESSAGES, model="m").total_tokens is None
+        body = server.requests[0].body
+        assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0.5, 9)
+        assert body["messages"] == MESSAGES

@@ -1,0 +1,119 @@
+"""An endpoint gets the scaffold and the messages alone, and its text comes back verbatim."""
+
+import json
+from typing import Any
+
+import pytest
+
+from authoring.scaffold import SCAFFOLD
+from model.render import ORIENTATION, opening, session_messages, start_prompt
+from operators.chat import OLLAMA_URL
+from operators.endpoint import EndpointOperator, wire_messages
+from operators.protocol import ContextFullError, OperatorError
+from schema import BadInputError, Message
+from tests.helpers import tiny
+from tests.helpers.chat_server import ChatServer, cut, fail, hang_up, not_json, say, slow, wrong_schema
+
+SCENARIO = tiny.scenario()
+START = [*opening(SCENARIO), *start_prompt()]
+
+
+def endpoint(server: ChatServer, **settings: Any) -> EndpointOperator:
+    operator = EndpointOperator(
+        "test", server.url, scaffold=SCAFFOLD, **{"retries": 1, "timeout_seconds": 5.0, **settings}
+    )
+    operator.begin(SCENARIO, 5)
+    return operator
+
+
+def test_the_text_comes_back_verbatim() -> None:
+    text = "```sh\n ls -la \n```\n"
+    with ChatServer([say(text)]) as server:
+        assert endpoint(server).command(START).text == text
+
+
+def test_the_endpoint_gets_the_scaffold_and_no_directive() -> None:
+    with ChatServer([say("ls")]) as server:
+        endpoint(server).command(START)
+        sent = server.requests[0].body["messages"]
+    assert [turn["role"] for turn in sent] == ["system", "user"]
+    assert sent[0]["content"] == f"{SCAFFOLD}\n\n{ORIENTATION}"
+    assert not any(directive in json.dumps(sent) for directive in SCENARIO.directives)
+    assert SCENARIO.reference_solution[0] not in json.dumps(sent)
+
+
+def test_consecutive_user_turns_are_merged() -> None:
+    messages = session_messages(SCENARIO, [("ls", "a.txt\n"), ("cat a.txt", "no newline")])
+    wire = wire_messages(messages, SCAFFOLD)
+    assert [turn["role"] for turn in wire] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert wire[3]["content"] == "a.txt\n$ "
+    assert wire[5]["content"] == "no newline\n$ "
+
+
+def test_scaffold_and_orientation_share_no_six_words() -> None:
+    def grams(text: str) -> set[tuple[str, ...]]:
+        words = text.lower().split()
+        return {tuple(words[start : start + 6]) for start in range(len(words) - 5)}
+
+    assert not grams(SCAFFOLD) & grams(ORIENTATION)
+
+
+def test_messages_hold_no_scaffold() -> None:
+    assert all(sentence not in message.content for message in START for sentence in SCAFFOLD.split(". "))
+    assert all(isinstance(message, Message) for message in START)
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [fail(429, retry_after=0), fail(500, retry_after=0), hang_up(), not_json(), cut(say("ls")), wrong_schema([1])],
+    ids=["429", "500", "hang_up", "not_json", "cut", "wrong_schema"],
+)
+def test_one_failure_is_retried(misbehaviour: Any) -> None:
+    with ChatServer([misbehaviour, say("ls")]) as server:
+        assert endpoint(server).command(START).text == "ls"
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        fail(429, retry_after=0), fail(503, retry_after=0), fail(401), fail(404), hang_up(), not_json(),
+        wrong_schema({"choices": []}), wrong_schema({"error": "busy"}), say(None), slow(3, say("ls")),
+    ],
+    ids=["429", "503", "401", "404", "hang_up", "not_json", "no_choices", "error", "no_content", "slow"],
+)  # fmt: skip
+def test_lasting_failure_is_an_operator_error(misbehaviour: Any) -> None:
+    with ChatServer([misbehaviour]) as server, pytest.raises(OperatorError, match=r"127\.0\.0\.1"):
+        endpoint(server, timeout_seconds=0.5, retries=1).command(START)
+
+
+def test_a_dead_endpoint_is_an_operator_error() -> None:
+    with ChatServer([say("ls")]) as server:
+        url = server.url
+    operator = EndpointOperator("test", url, scaffold=SCAFFOLD, retries=1)
+    with pytest.raises(OperatorError, match="APIConnectionError"):
+        operator.command(START)
+
+
+def test_a_request_that_is_too_long_is_context_full() -> None:
+    answer = fail(400, message="This model's maximum context length is 4096 tokens")
+    with ChatServer([answer]) as server, pytest.raises(ContextFullError):
+        endpoint(server).command(START)
+
+
+def test_the_environment_names_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SEKFT_OP_MODEL", "SEKFT_OP_URL", "SEKFT_OP_KEY", "SEKFT_URL", "SEKFT_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def named() -> EndpointOperator:
+        return EndpointOperator.from_environment(scaffold=SCAFFOLD)
+
+    with pytest.raises(BadInputError, match="SEKFT_OP_MODEL"):
+        named()
+    monkeypatch.setenv("SEKFT_OP_MODEL", "m")
+    assert named().url == OLLAMA_URL
+    monkeypatch.setenv("SEKFT_URL", "http://teacher/v1")
+    monkeypatch.setenv("SEKFT_KEY", "k")
+    assert (named().url, named().key) == ("http://teacher/v1", "k")
+    monkeypatch.setenv("SEKFT_OP_URL", "http://operator/v1")
+    assert named().url == "http://operator/v1"
