@@ -12,7 +12,7 @@ from pipeline import stage
 from pipeline.files import write_identity, write_json, write_report
 from pipeline.rates import compare_subjects
 from pipeline.tables import print_table
-from report import gathered, hundredths, labels_of, main, parser
+from report import labels_of, main, mean_blocks, merge_close, parser
 from schema import AdapterIdentity, EvalReport, Subject, TrainedSession, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.recorded import episode, scenario
@@ -60,16 +60,16 @@ def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_pa
 
 
 def test_runs_on_about_as_much_data_are_drawn_in_one_place() -> None:
-    assert gathered([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
-    assert gathered([7]) == {7: 7}
+    assert merge_close([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
+    assert merge_close([7]) == {7: 7}
 
 
 def test_a_log_is_cut_into_hundredths_without_a_rest() -> None:
     """1,920 steps in blocks of 19 once left a last point of a single step in the picture."""
-    blocks = hundredths(range(1920))
+    blocks = mean_blocks(range(1920))
     assert [row for block in blocks for row in block] == list(range(1920))
     assert (len(blocks), {len(block) for block in blocks}) == (100, {19, 20})
-    assert [list(block) for block in hundredths([1, 2])] == [[1], [2]]
+    assert [list(block) for block in mean_blocks([1, 2])] == [[1], [2]]
 
 
 def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path: Path) -> None:
