@@ -1,4 +1,4 @@
-"""Measure how often a base writes the right commands when it is told the work, as an instruction or as a directive.
+"""Measure how often a base writes the right commands for a unit of work, worded as an instruction or as a directive.
 
     python -m bench.base --base base --n 20
 
@@ -45,10 +45,10 @@ def main(*, base: Path, n: int, seed: int) -> int:
         for index in range(n):
             rng = random.Random(f"bench-base/{seed}/{archetype}/{index}")
             unit = corpus.unit_of(archetype, Names(rng))
-            if not unit.solution:  # there is nothing to be done
+            if not unit.solution:  # a blocked unit has no commands
                 continue
             units += 1
-            opening, texts = corpus.opening(rng), {"instruction": reworded(unit, rng), "directive": unit.directive}
+            opening, texts = corpus.facts_turns(rng), {"instruction": reworded(unit, rng), "directive": unit.directive}
             work = corpus.typed([Look(command, "") for command in unit.solution])
             for wording, text in texts.items():
                 messages = [*opening, Message(role="user", content=text), *work]
@@ -65,8 +65,8 @@ def parser() -> ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     parser.add_argument("--base", type=Path, required=True, help="directory of the base")
-    parser.add_argument("--n", type=int, default=20, help="pieces of work of each archetype (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of names and wordings (default %(default)s)")
+    parser.add_argument("--n", type=int, default=20, help="units of work per archetype (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of names and wordings (default %(default)s)")
     return parser
 
 

@@ -41,7 +41,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
-from bench.figures import add, begin, device_name, failures, resident, utilisation
+from bench.figures import add, device_name, failures, open_figures, resident, utilisation
 from model import loading
 from model.decoder import Context, Decoder, Turn, compare_transcripts
 from model.hardware import Shape, shape_of
@@ -89,7 +89,7 @@ def main(
     if cuda:
         loading.check_gpu_here(str(ROOT / "base"), dtype)
     chosen, failed = set(only or PARTS), []
-    figures = begin(out, {"shape": shape, "dtype": dtype, "torch": torch.__version__, "device": device})
+    figures = open_figures(out, {"shape": shape, "dtype": dtype, "torch": torch.__version__, "device": device})
 
     def put(label: str, table: Table) -> None:
         add(out, figures, label, table, rounds)
@@ -119,7 +119,7 @@ def main(
         if "eval" in chosen:
             put("eval", real_eval(loading.load_model(ROOT / "base", dtype="fp32")[0], place / "own", rounds, episodes))
         if "eval-shape" in chosen:
-            vocabulary = shape_of(str(ROOT / "base")).vocabulary  # so that whatever is sampled can be typed
+            vocabulary = shape_of(str(ROOT / "base")).vocabulary  # so that every sampled id has a text
             size: dict[str, Any] = {"waves": 2, "steps": 4, "length": 24}
             model = model_of(shape, dtype, vocab_size=vocabulary)
             put("eval-shape", real_eval(model, place / "shape", rounds, episodes, **size))
@@ -240,7 +240,7 @@ def cache(
     needed = forward_operations(shape, [(0, ends[-1])], sampled)
     done = {"kept": needed, "re-prefill": forward_operations(shape, [(0, end) for end in ends], sampled)}
     table: Table = {
-        way: {**costs(rows), "last_turn_seconds": middle(last[way]), **speed(rows, sampled, needed, done[way])}
+        way: {**median_costs(rows), "last_turn_seconds": middle(last[way]), **speed(rows, sampled, needed, done[way])}
         for way, rows in spent.items()
     }
     kept, anew = spent["kept"], spent["re-prefill"]
@@ -268,7 +268,7 @@ def concurrency(
                 sessions.append(list(pool.map(lambda number: play(decoder, number, **size)[0], range(episodes))))
             spent[workers].append(one)
         pairs += [list(pair) for pair in zip(*sessions, strict=True)]
-    table = at_once(spent, episodes)
+    table = costs_by_workers(spent, episodes)
     sampled, end = episodes * turns * length, prompt + (turns - 1) * (60 + length) + length - 1
     needed = forward_operations(shape, [(0, end)] * episodes, sampled)
     for workers, rows in spent.items():
@@ -276,17 +276,20 @@ def concurrency(
     return table | {"transcripts": transcripts(model, pairs)}
 
 
-def at_once(spent: dict[int, list[Spent]], episodes: int) -> Table:
+def costs_by_workers(spent: dict[int, list[Spent]], episodes: int) -> Table:
     """The costs of the rounds, by the number of episodes at once: one and more."""
     table: Table = {
-        f"{workers} at once": {**costs(rows), "episodes_per_hour": middle([3600 * episodes / one.wall for one in rows])}
+        f"{workers} at once": {
+            **median_costs(rows),
+            "episodes_per_hour": middle([3600 * episodes / one.wall for one in rows]),
+        }
         for workers, rows in spent.items()
     }
     table["times_as_many_episodes"] = ratio(*([one.wall for one in spent[count]] for count in (1, max(spent))))
     return table
 
 
-def costs(rows: Sequence[Spent]) -> Table:
+def median_costs(rows: Sequence[Spent]) -> Table:
     """The medians of the rounds of one way."""
     return {
         "seconds": middle([one.wall for one in rows]),
@@ -327,7 +330,7 @@ def swap(base: Path, adapters: Sequence[Path], load: Load, rounds: int) -> Table
     settle()
     for turn in range(rounds):
         colds.append(cold_start(base, adapters[turn % len(adapters)], load))
-    table: Table = {"swap": costs(swaps), "cold_start": costs(colds)}
+    table: Table = {"swap": median_costs(swaps), "cold_start": median_costs(colds)}
     return table | {"times_as_fast": ratio([one.wall for one in colds], [one.wall for one in swaps])}
 
 
@@ -412,7 +415,7 @@ def real_eval(
         pairs += [
             [(one.token_ids or [], one.assistant_mask or []) for one in pair] for pair in zip(*found, strict=True)
         ]
-    return at_once(spent, len(scenarios)) | {"transcripts": transcripts(model, pairs)}
+    return costs_by_workers(spent, len(scenarios)) | {"transcripts": transcripts(model, pairs)}
 
 
 def middle(values: Sequence[float]) -> float:
@@ -433,17 +436,17 @@ def parser() -> argparse.ArgumentParser:
         "--weights",
         nargs="+",
         choices=["plain", "4bit"],
-        help="of the random base (default both on CUDA, else plain)",
+        help="weights of the random base (default both on CUDA, else plain)",
     )
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each part (default %(default)s)")
     parser.add_argument("--shape", choices=sorted(SHAPES), help="shape of the base (default 7b on CUDA, else 135m)")
-    parser.add_argument("--dtype", choices=loading.DTYPES, help="of the weights (default fp16 on CUDA, else fp32)")
+    parser.add_argument("--dtype", choices=loading.DTYPES, help="dtype of weights (default fp16 on CUDA, else fp32)")
     parser.add_argument("--episodes", type=int, default=8, help="episodes at once (default %(default)s)")
     parser.add_argument(
         "--out",
         type=Path,
         default=Path(__file__).parent / "episodes.json",
-        help="file of figures (default %(default)s)",
+        help="file of figures (default bench/episodes.json)",
     )
     return parser
 

@@ -1,8 +1,8 @@
 """Keep the figures of a benchmark in one JSON file that grows part by part; measure memory and shares of a GPU's peak.
 
-    from bench.figures import add, begin
+    from bench.figures import add, open_figures
 
-    figures = begin(out, {"device": "H200"})
+    figures = open_figures(out, {"device": "H200"})
     add(out, figures, "cache", {"seconds": 1.5}, rounds=5)
 
 A file takes parts from several commands as long as they measured on the same device, base and torch.
@@ -19,7 +19,7 @@ from schema import BadInputError
 Table = dict[str, Any]
 
 
-def begin(out: Path, about: Table) -> Table:
+def open_figures(out: Path, about: Table) -> Table:
     """The figures at `out`, or new ones. Raises BadInputError where `out` was measured under other conditions."""
     if not out.exists():
         return {**about, "measured": {}}
@@ -49,10 +49,10 @@ def failures(table: Any) -> list[str]:
 
 
 def utilisation(needed: float, done: float, seconds: float, device: str) -> Table:
-    """Shares of a GPU's peak: of the operations that are needed (MFU), and of those that are done (HFU).
+    """Shares of a GPU's peak: needed operations (MFU) and executed operations (HFU).
 
-    Repeated work (checkpointing's second forward pass, a context that is read again) counts as done, not as needed.
-    Empty where the peak of the device is not known.
+    Repeated operations (checkpointing's second forward pass, a context that is read again) count as executed, not as
+    needed. Empty where the peak of the device is not known.
     """
     peak = next((value for name, value in hardware.PEAK_FLOPS.items() if name in device), None)
     if peak is None:

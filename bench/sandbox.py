@@ -67,13 +67,13 @@ def main(*, only: str | None, rounds: int, sessions: list[int], rollouts: int, w
     figures["engine"] = str(containers.api().version()["Version"])
     for name, part in chosen.items():
         figures[name] = part()
-        show(name, figures[name])
+        print_part(name, figures[name])
         write_json(out, figures)
     stage.print_summary(figures)
     return stage.DONE
 
 
-def show(name: str, table: Table) -> None:
+def print_part(name: str, table: Table) -> None:
     """Print one line per row, for grep."""
     for key, value in table.items():
         print(f"{name:10} {key:34} {value}", file=sys.stderr, flush=True)
@@ -103,7 +103,7 @@ def cli_exec(container: str, script: str) -> bytes:
     return subprocess.run(command, capture_output=True, check=False).stdout
 
 
-def flags_of(container: str) -> list[str]:
+def docker_run_flags(container: str) -> list[str]:
     """The flags of `docker run` that give another container the same limits as this one."""
     host = containers.api().inspect_container(container)["HostConfig"]
     home = host["Mounts"][0]["VolumeOptions"]["DriverConfig"]["Options"]["o"]
@@ -121,8 +121,7 @@ def flags_of(container: str) -> list[str]:
 def mini_swe_agent(like: str) -> Iterator[Any]:
     """mini-swe-agent's Docker environment with the limits of the container `like`; None where it is not installed.
 
-    One difference is left that its options cannot remove: its commands run as the container's own user, so PID 1 does
-    too.
+    One difference remains, for which it has no option: PID 1 runs as the user of the commands.
     """
     os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
     try:
@@ -131,7 +130,7 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
         yield None
         return
     environment = DockerEnvironment(
-        image=containers.IMAGE, cwd="/", interpreter=["/usr/bin/dash", "-c"], run_args=flags_of(like),
+        image=containers.IMAGE, cwd="/", interpreter=["/usr/bin/dash", "-c"], run_args=docker_run_flags(like),
         container_timeout="3600", logger=logging.getLogger("bench"),
     )  # fmt: skip
     try:
@@ -141,9 +140,9 @@ def mini_swe_agent(like: str) -> Iterator[Any]:
 
 
 def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]]:
-    """Functions that run `echo hi` as call number n, in one of the open sandboxes, and return whether it answered.
+    """Functions that run `echo hi` as call number n and return whether the answer is right.
 
-    mini-swe-agent starts its own container, and always uses that one.
+    Calls take turns between the open sandboxes. mini-swe-agent always uses its own container.
     """
 
     def channel(n: int) -> bool:
@@ -167,7 +166,8 @@ def ways_of(opened: list[Session], mini: Any) -> dict[str, Callable[[int], bool]
 def commands(sessions: list[int], rounds: int, each: int = 40) -> Table:
     """Milliseconds from the request for `echo hi` to its answer, by the number of open sandboxes.
 
-    At the end one sandbox with each way's commands back to back: then no way can prepare its next command meanwhile.
+    The last rows are one sandbox with each way's commands back to back: no way can then prepare its next command while
+    another way runs.
     """
     table: Table = {}
     for count in sessions:
@@ -263,7 +263,7 @@ def with_channel(pool: Pool | None) -> bool:
 
 
 def with_sdk_exec(_: Pool | None) -> bool:
-    """The same in two containers with 11 execs: fixtures, provider, eight commands, checker."""
+    """The same rollout in two containers with 11 execs: fixtures, provider, eight commands, checker."""
     api = containers.api()
     digest = str(api.inspect_image(containers.IMAGE)["Id"])
     with containers.owned("container", "container", "volume") as (acting, checking, volume):
@@ -289,7 +289,7 @@ def with_sdk_exec(_: Pool | None) -> bool:
 def whole_rollouts(count: int, workers: int, rounds: int) -> Table:
     """Rollouts per second: start, fixtures, provider, eight commands, check, removal.
 
-    Once with a pool like rollout.py's, whose filling counts into the time, and once without.
+    Once with a pool like rollout.py's, including the time to fill it, and once without a pool.
     """
     ways = {"channel, pool": with_channel, "channel": with_channel, "sdk exec": with_sdk_exec}
     rates: dict[str, list[float]] = {way: [] for way in ways}
@@ -332,7 +332,7 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
             note("idle_cpu_ms_per_second", 1e3 * (host_seconds() - busy) / 2)
             began, busy = time.perf_counter(), host_seconds()
             with ThreadPoolExecutor(count) as threads:
-                answers = list(threads.map(lambda one: steps_of(one, steps), opened))
+                answers = list(threads.map(lambda one: time_steps(one, steps), opened))
             note("seconds", time.perf_counter() - began)
             note("cpu_seconds", host_seconds() - busy)
             note("errors", sum(errors for _, errors in answers))
@@ -351,8 +351,8 @@ def parallel(count: int, rounds: int, steps: int = 20) -> Table:
     }
 
 
-def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
-    """The milliseconds of each command, and how many commands had no answer or a wrong one."""
+def time_steps(shell: Session, steps: int) -> tuple[list[float], int]:
+    """Run commands; returns the milliseconds of each, and the number of missing or wrong answers."""
     times, errors = [], 0
     for n in range(steps):
         began = time.perf_counter()
@@ -365,18 +365,18 @@ def steps_of(shell: Session, steps: int) -> tuple[list[float], int]:
 
 
 def cgroup_bytes(shell: Session) -> int:
-    """Bytes of memory that a sandbox uses, by its cgroup's count."""
+    """Bytes of memory of a sandbox, as counted by its cgroup."""
     return int(containers.api().stats(shell.container, stream=False, one_shot=True)["memory_stats"]["usage"])
 
 
 def host_seconds() -> float:
-    """Seconds of CPU that the host has used for anything."""
+    """CPU seconds of the whole host since its start."""
     user, nice, system, _, _, *interrupts = Path("/proc/stat").read_text().split("\n")[0].split()[1:8]
     return sum(map(int, (user, nice, system, *interrupts))) / os.sysconf("SC_CLK_TCK")
 
 
 def available_bytes() -> int:
-    """Bytes of memory that the host has left."""
+    """Bytes of memory that are available on the host."""
     rows = Path("/proc/meminfo").read_text().splitlines()
     return 1024 * next(int(row.split()[1]) for row in rows if row.startswith("MemAvailable"))
 
@@ -401,7 +401,7 @@ def parser() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         default=Path(__file__).parent / "sandbox.json",
-        help="the figures, as JSON (default: %(default)s)",
+        help="file of figures (default: bench/sandbox.json)",
     )
     return parser
 

@@ -40,7 +40,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bench.figures import add, begin, device_name, failures, resident, utilisation
+from bench.figures import add, device_name, failures, open_figures, resident, utilisation
 from model import hardware, loading
 from model.loading import HeldBase
 from pipeline import stage
@@ -91,7 +91,7 @@ def main(
     device = device_name()
     shape = shape or ("small" if device == "CPU" else "7b")
     one_process = shape == "7b" if one_process is None else one_process
-    wanted = parts(shape, only or ["compare", "length", "share"])
+    wanted = measurements_of(shape, only or ["compare", "length", "share"])
     about = {
         "device": f"CPU, {os.environ.get('OMP_NUM_THREADS', 1)} core" if device == "CPU" else device,
         "base": f"{layers} x {SMALL['hidden_size']}, vocabulary {SMALL['vocab_size']:,}",
@@ -99,7 +99,7 @@ def main(
     }
     if shape == "7b":
         about["base"] = "Mistral-7B's shape"
-    figures = begin(out, about)
+    figures = open_figures(out, about)
     failed = []
     with tempfile.TemporaryDirectory() as directory:
         base = random_base(
@@ -133,7 +133,7 @@ def cases(shape: str) -> dict[str, tuple[str, Table]]:
     }
 
 
-def parts(shape: str, only: Sequence[str]) -> dict[str, dict[str, Table]]:
+def measurements_of(shape: str, only: Sequence[str]) -> dict[str, dict[str, Table]]:
     """The chosen parts: title, and the specification of each measurement by its label.
 
     Raises BadInputError for a case of another shape.
@@ -157,7 +157,7 @@ def parts(shape: str, only: Sequence[str]) -> dict[str, dict[str, Table]]:
 
 
 def random_base(directory: Path, shape: Table | None) -> Path:
-    """A base of this shape (None: Mistral-7B's, in fp16) with random weights and the tiny base's tokenizer.
+    """Write a base of this shape (None: Mistral-7B's, in fp16) with random weights and the tiny base's tokenizer.
 
     A base in `directory` is used as it is. Raises BadInputError where it has another shape.
     """
@@ -200,19 +200,19 @@ def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str
     tables: dict[str, Table] = {}
     order = [trainer for _ in range(rounds) for trainer in TRAINERS]
     jobs = {label: [{**spec, "trainer": trainer} for trainer in order] for label, spec in specs.items()}
-    results = iter(run([job for some in jobs.values() for job in some])) if one_process else None
+    results = iter(run_jobs([job for some in jobs.values() for job in some])) if one_process else None
     for label, spec in specs.items():
         runs: dict[str, list[Table]] = {trainer: [] for trainer in TRAINERS}
         for job in jobs[label]:
-            runs[job["trainer"]].append(next(results) if results else run([job])[0])
+            runs[job["trainer"]].append(next(results) if results else run_jobs([job])[0])
         tables[label] = compare_trainers(runs, exact=spec["dtype"] == "fp32")
         for row, values in tables[label].items():
             print(f"{label:26} {row:18} {values}", file=sys.stderr, flush=True)
     return tables
 
 
-def run(jobs: Sequence[Table]) -> list[Table]:
-    """The result of each job, from one process that does them in turn; {"failed": …} where there is none."""
+def run_jobs(jobs: Sequence[Table]) -> list[Table]:
+    """Run all jobs in one new process; returns their results, {"failed": …} for a job without one."""
     command = [sys.executable, "-m", "bench.train", "--worker"]
     environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -326,7 +326,7 @@ def serve(jobs: Sequence[Table]) -> Iterator[Table]:
     for number, job in enumerate([{**jobs[0], "lengths": jobs[0]["lengths"][:1]}, *jobs] if several else jobs):
         with redirect_stdout(sys.stderr):
             try:
-                found = work(job, held)
+                found = train_once(job, held)
             except (torch.OutOfMemoryError, BadInputError) as error:
                 found = {"failed": str(error).strip().splitlines()[0][:200]}
             if held is not None:
@@ -337,7 +337,7 @@ def serve(jobs: Sequence[Table]) -> Iterator[Table]:
             yield found
 
 
-def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:
+def random_rows(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:
     """Rows of random ids with evenly spread operator turns, in which `share` of the tokens carry loss."""
     generator = random.Random(seed)
     rows = []
@@ -349,7 +349,7 @@ def rows_of(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0
     return rows
 
 
-def work(spec: Table, held: HeldBase | None = None) -> Table:
+def train_once(spec: Table, held: HeldBase | None = None) -> Table:
     """Train once; returns the costs, losses and gradient norms."""
     import torch
     from transformers import set_seed
@@ -359,7 +359,7 @@ def work(spec: Table, held: HeldBase | None = None) -> Table:
     model, tokenizer = loading.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"], held=held)
     loop.unpack_4bit(model)
     shape = hardware.shape_of(spec["base"])
-    rows = rows_of(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
+    rows = random_rows(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
     set_seed(0)  # after the load, which uses random numbers and does not happen on a held base
     with tempfile.TemporaryDirectory() as directory:
         model = loop.add_lora(model, settings)
@@ -451,7 +451,7 @@ class Memory:
         self.before = resident("VmRSS")
 
     def peak_above(self) -> int:
-        """Bytes."""
+        """The bytes of the peak above the memory at creation."""
         import torch
 
         gc.unfreeze()
@@ -482,7 +482,10 @@ def parser() -> argparse.ArgumentParser:
         "--keep-base", type=Path, default=None, help="keep the random base here for the next command (default no)"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "train.json", help="file of figures (default %(default)s)"
+        "--out",
+        type=Path,
+        default=Path(__file__).parent / "train.json",
+        help="file of figures (default bench/train.json)",
     )
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     return parser

@@ -34,19 +34,19 @@ from tiny_base.looks import HomeView, Look, lines
 PROMPT = Message(role="user", content="$ ")
 UNLISTED = 0.08  # share of file names that are not made of listed words
 DIGESTED = 200  # documents
-WRONG = 0.15  # share of the talks with a program in which one call goes wrong
+WRONG = 0.15  # share of `tool` documents with one wrong call
 
 
 @dataclass(frozen=True)
 class Document:
-    """One piece of reading: turns, or a plain transcript where `plain`; `weight` is the loss weight of a command."""
+    """A training document: turns, or a transcript where `plain`. `weight` is the loss weight of a command."""
 
     kind: str
     archetypes: tuple[str, ...]
     messages: list[Message]
     weight: float = 1.0
     plain: bool = False
-    solutions: tuple[str, ...] = ()  # the commands that carry out an instruction, as they stand in the turns
+    solutions: tuple[str, ...] = ()  # the commands that carry out an instruction, as in the turns
 
 
 def document(seed: int, index: int, archetype: str | None = None) -> Document:
@@ -54,12 +54,13 @@ def document(seed: int, index: int, archetype: str | None = None) -> Document:
     rng = random.Random(f"corpus/{seed}/{index}/{archetype}")
     if archetype:
         return work(rng, [archetype])
-    write: Callable[[random.Random], Document] = rng.choices(list(KINDS), list(KINDS.values()))[0]
+    writers, shares = zip(*KINDS.values(), strict=True)
+    write: Callable[[random.Random], Document] = rng.choices(writers, shares)[0]
     return write(rng)
 
 
 def documents(seed: int, start: int = 0) -> Iterator[Document]:
-    """The corpus of `seed` from document `start` on, without end."""
+    """Yield the corpus of `seed` from document `start`, without end."""
     index = start
     while True:
         yield document(seed, index)
@@ -67,7 +68,7 @@ def documents(seed: int, start: int = 0) -> Iterator[Document]:
 
 
 def digest(seed: int) -> str:
-    """SHA-256 over the first 200 documents of `seed`: what tells this corpus from one that other code writes."""
+    """SHA-256 over the first 200 documents of `seed`. Identifies the corpus."""
     turns = ([message.content for message in document(seed, index).messages] for index in range(DIGESTED))
     return sha256(canonical(list(turns)))
 
@@ -75,8 +76,8 @@ def digest(seed: int) -> str:
 # --- the parts of a document ---------------------------------------------------------------------------------------
 
 
-def opening(rng: random.Random) -> list[Message]:
-    """A system turn and sometimes a user turn of facts: they hold no goal and point nowhere."""
+def facts_turns(rng: random.Random) -> list[Message]:
+    """An opening that states facts, without a goal or a hint."""
     user, host = (
         rng.choice(["kim", "operator", "ada", "guest", "root", "sam"]),
         rng.choice(["box", "dash", "node", "pi"]),
@@ -111,7 +112,7 @@ def user(content: str) -> Message:
 
 
 def typed(steps: list[Look]) -> list[Message]:
-    """Prompt, command and, where there is any, output of each step."""
+    """The turns of each step: prompt, command, and output unless it is empty."""
     turns: list[Message] = []
     for command, output in steps:
         turns += [PROMPT, Message(role="assistant", content=command)]
@@ -120,7 +121,7 @@ def typed(steps: list[Look]) -> list[Message]:
 
 
 def token_name(rng: random.Random, names: Names) -> str:
-    """A name to copy: words of the list, what programs are named with, syllables, upper case, digits."""
+    """A name to copy: listed words, a program name, a word from usages, syllables, upper case or hex digits."""
     kind = rng.random()
     if kind < 0.35:
         return names.stem()
@@ -136,13 +137,13 @@ def token_name(rng: random.Random, names: Names) -> str:
 
 
 def syllables(rng: random.Random) -> str:
-    """A name that no list holds, of several tokens."""
+    """A made-up name of several tokens, not in the word lists."""
     parts = [rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.randint(2, 4))]
     return "".join(parts) + rng.choice(["", "", "n", "s", "x"])
 
 
 def program(rng: random.Random, names: Names) -> str:
-    """A name for a program, of one to three parts with or without something between them."""
+    """A program name: one part with or without a suffix, or two parts joined by `-`, `_` or nothing."""
     parts = [names.word(), rng.choice([rng.choice(CALLED), rng.choice(CALLED), names.word(), syllables(rng)])]
     rng.shuffle(parts)
     style = rng.random()
@@ -152,7 +153,7 @@ def program(rng: random.Random, names: Names) -> str:
 
 
 class MixedNames(Names):
-    """Names of worlds as the scenarios have them, and now and then one that no list holds: syllables or capitals."""
+    """Names as in scenarios; a share of UNLISTED of the stems has syllables or capitals instead."""
 
     def stem(self, *, plain: bool = False) -> str:
         """A fresh name without extension."""
@@ -168,12 +169,12 @@ class MixedNames(Names):
 
 
 def work(rng: random.Random, archetypes: list[str] | None = None) -> Document:
-    """Instructions of one to three archetypes, given in one of several ways, and the commands that carry them out."""
+    """One to six instructions, given in one of four ways, and the commands that carry them out."""
     names = MixedNames(rng, awkward=rng.random() < 0.3)
     chosen = archetypes or rng.choices(
         [a for a in ARCHETYPES if a in templates.SHAPES], k=rng.choice([1, 2, 2, 3, 3, 4, 5, 6])
     )
-    jobs = [Job.of(archetype, names) for archetype in chosen]
+    jobs = [Work.of(archetype, names) for archetype in chosen]
     world = HomeView()
     for job in jobs:
         world.add(job.unit.fixtures)
@@ -182,25 +183,25 @@ def work(rng: random.Random, archetypes: list[str] | None = None) -> Document:
     return Document(
         kind="work",
         archetypes=tuple(chosen),
-        messages=[*opening(rng), *turns],
+        messages=[*facts_turns(rng), *turns],
         solutions=tuple(command for job in jobs for command in job.unit.solution),
     )
 
 
 @dataclass(frozen=True)
-class Job:
+class Work:
     """A unit of an archetype."""
 
     archetype: str
     unit: Unit
 
     @classmethod
-    def of(cls, archetype: str, names: Names) -> "Job":
+    def of(cls, archetype: str, names: Names) -> "Work":
         """A fresh unit of the archetype."""
         return cls(archetype, unit_of(archetype, names))
 
     def done(self, rng: random.Random, world: HomeView) -> list[Message]:
-        """The commands with a look before or after, now and then; the world moves on."""
+        """The commands, sometimes with an extra listing; applies their effects to the world."""
         paths = [entry.path.removeprefix(HOME + "/") for entry in self.unit.fixtures]
         before = rng.choice(world.looks(rng.choice(paths))) if paths and rng.random() < 0.25 else None
         steps = [before] if before else []
@@ -219,7 +220,7 @@ LEAVE = ["Leave that one.", "Never mind.", "Too bad, skip it.", "ok, not that th
 
 
 def joined(commands: list[str], rng: random.Random) -> list[str]:
-    """The commands one by one, or now and then two or all of them in one turn."""
+    """The commands, one per turn; in a tenth of the cases two or all of them in one turn."""
     style = rng.random()
     if style < 0.9 or any(character in command for command in commands for character in "\n#&"):
         return commands
@@ -230,15 +231,15 @@ def joined(commands: list[str], rng: random.Random) -> list[str]:
     )
 
 
-def attempt(job: "Job", rng: random.Random) -> list[Look]:
-    """A harmless try at work that cannot be done, and how it fails."""
+def attempt(job: Work, rng: random.Random) -> list[Look]:
+    """A harmless attempt at a blocked unit, and its error."""
     fixtures = [entry.path for entry in job.unit.fixtures]
     tried = harmless_attempts(job.archetype, job.unit.instruction, fixtures, job.unit.blocked_outputs)
     return [Look(command, refusal(command, rng)) for command in rng.sample(tried, min(1, len(tried)))]
 
 
 def refusal(command: str, rng: random.Random) -> str:
-    """What comes back from a harmless attempt in a sandbox without a network."""
+    """The error of a harmless attempt in a sandbox without a network."""
     program, *_, target = shlex.split(command)
     host = re.sub(r"https?://|/.*", "", target)
     unreachable = f"can't connect to remote host ({host}): Network is unreachable"
@@ -259,16 +260,16 @@ def refusal(command: str, rng: random.Random) -> str:
     return f"{program}: {rng.choice(said[program])}\n"
 
 
-def one_by_one(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
-    """Each instruction is a user turn of its own, carried out before the next comes."""
+def one_by_one(rng: random.Random, names: Names, world: HomeView, jobs: list[Work]) -> list[Message]:
+    """Each instruction is a user turn, followed by its commands."""
     turns: list[Message] = []
     for job in jobs:
         turns += [user(with_opener_and_closer(instruction_of(job.unit, rng), rng)), *job.done(rng, world)]
     return turns
 
 
-def at_once(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
-    """All instructions come first, as a list or as turns; then the commands in that order."""
+def at_once(rng: random.Random, names: Names, world: HomeView, jobs: list[Work]) -> list[Message]:
+    """All instructions, as a list or as one turn each, then the commands in that order."""
     mark = rng.choice(["{}. ", "{}) ", "({}) ", "- ", "job {}: ", "no {} - ", "{}: "])
     rows = [mark.format(number) + instruction_of(job.unit, rng) for number, job in enumerate(jobs, 1)]
     if rng.random() < 0.6:
@@ -277,12 +278,12 @@ def at_once(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) 
     else:
         turns = [user(row) for row in rows]
     if rng.random() < 0.3:
-        turns += typed(stroll(rng, world, rng.randint(1, 2)))
+        turns += typed(look_around(rng, world, rng.randint(1, 2)))
     return turns + [turn for job in jobs for turn in job.done(rng, world)]
 
 
-def from_notes(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
-    """Each instruction stands in a file of its own; the files are read first, or each before its work."""
+def from_notes(rng: random.Random, names: Names, world: HomeView, jobs: list[Work]) -> list[Message]:
+    """Each instruction is in a file of its own; all files are read first, or each before its commands."""
     place = names.directory()
     kept = {f"{place}/{rng.choice([names.file, names.stem])()}": job for job in jobs}
     kept = dict(sorted(kept.items(), key=lambda item: item[0].encode()))
@@ -300,8 +301,8 @@ def from_notes(rng: random.Random, names: Names, world: HomeView, jobs: list[Job
     return turns
 
 
-def one_note(rng: random.Random, names: Names, world: HomeView, jobs: list[Job]) -> list[Message]:
-    """All instructions stand in one file that is shown once."""
+def one_note(rng: random.Random, names: Names, world: HomeView, jobs: list[Work]) -> list[Message]:
+    """All instructions are in one file that is shown once."""
     path = names.path(rng.choice(["txt", "md"]), rng.choice([0, 1]))
     mark = rng.choice(["{}. ", "{}) ", "- ", "[{}] ", ""])
     rows = [mark.format(number) + instruction_of(job.unit, rng) for number, job in enumerate(jobs, 1)]
@@ -315,35 +316,35 @@ def one_note(rng: random.Random, names: Names, world: HomeView, jobs: list[Job])
 
 
 def unit_of(archetype: str, names: Names) -> Unit:
-    """A unit of the archetype; for one that cannot be done, its own work that can, half of the time."""
+    """A unit of the archetype; for an archetype that ends in `panic`, a doable unit in half of the cases."""
     blocked = ARCHETYPES[archetype].terminal == "panic"
     return names.pick(templates.units(archetype, names, 2 if blocked else 1))
 
 
-# --- tours, tools and drills ---------------------------------------------------------------------------------------
+# --- other documents -----------------------------------------------------------------------------------------------
 
 
-def stroll(rng: random.Random, world: HomeView, count: int) -> list[Look]:
-    """Looks at what is there, directories before the files in them."""
+def look_around(rng: random.Random, world: HomeView, count: int) -> list[Look]:
+    """Commands that show the home directory and `count` random entries."""
     steps = [world.home(rng)]
     for path in rng.sample(list(world.entries), min(count, len(world.entries))):
         steps.append(rng.choice(world.looks(path)))
     return steps
 
 
-def tour(rng: random.Random) -> Document:
-    """A world looked at without any instruction: listings, contents, counts, the environment."""
+def show_home(rng: random.Random) -> Document:
+    """A session without an instruction: listings, contents, counts, the environment."""
     names = MixedNames(rng, awkward=rng.random() < 0.3)
     world = random_world(rng, names)
-    steps = stroll(rng, world, rng.randint(2, 8)) + facts(rng, names)
+    steps = look_around(rng, world, rng.randint(2, 8)) + facts(rng, names)
     if rng.random() < 0.5:
-        steps += walk(rng, world)
+        steps += visit_directory(rng, world)
     if rng.random() < 0.4:
         steps += mistakes(rng, names)
     if rng.random() < 0.3:
         text = "".join(f"$ {command}\n{output}" for command, output in steps)
         return Document("transcript", (), [user(text)], weight=0.5, plain=True)
-    return Document("tour", (), [*opening(rng), *typed(steps)], weight=0.5)
+    return Document("tour", (), [*facts_turns(rng), *typed(steps)], weight=0.5)
 
 
 def random_world(rng: random.Random, names: Names) -> HomeView:
@@ -356,8 +357,8 @@ def random_world(rng: random.Random, names: Names) -> HomeView:
     return world
 
 
-def walk(rng: random.Random, world: HomeView) -> list[Look]:
-    """Into a directory, a look at its files, and back."""
+def visit_directory(rng: random.Random, world: HomeView) -> list[Look]:
+    """Commands that enter a directory, show its files and leave it."""
     folders = [path for path, entry in world.entries.items() if entry.type == "dir"]
     if not folders:
         return []
@@ -373,7 +374,7 @@ def walk(rng: random.Random, world: HomeView) -> list[Look]:
 
 
 def facts(rng: random.Random, names: Names) -> list[Look]:
-    """Questions about the session: variables, user, place."""
+    """Commands that print variables, the user or the current directory."""
     values = {token_name(rng, names).upper().replace("-", "_").replace(" ", "_"): names.line() for _ in range(2)}
     values = {"A" + name if name[0] in "0123456789_" else name: value for name, value in values.items()}
     variables = {"HOME": HOME, "PATH": "/usr/local/bin:/usr/bin:/bin", "PWD": HOME, "USER": "operator", **values}
@@ -389,7 +390,7 @@ def facts(rng: random.Random, names: Names) -> list[Look]:
 
 
 def mistakes(rng: random.Random, names: Names) -> list[Look]:
-    """Commands that fail, with what busybox and dash say."""
+    """Commands that fail, with the errors of busybox and dash."""
     missing, other = quote(names.path("txt", rng.choice([0, 1]))), names.word()
     chosen = [
         Look(f"cat {missing}", f"cat: can't open '{missing}': No such file or directory\n"),
@@ -405,7 +406,10 @@ def mistakes(rng: random.Random, names: Names) -> list[Look]:
 
 @dataclass(frozen=True)
 class Manual:
-    """How a made-up program is asked: the call that names its keys, the call for one key, and how that is found out."""
+    """The interface of a made-up program: the calls that list its keys and print one key.
+
+    `looks` are the commands that show the usage.
+    """
 
     keys_call: str | None
     key_call: str
@@ -413,9 +417,9 @@ class Manual:
 
 
 def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random, names: Names) -> Manual:
-    """One of several ways to ask, in words drawn anew each time; none of them is a provider's.
+    """A random interface; shares no wording with providers.
 
-    Where the keys are the numbers up to `last`, the usage says so and no call names them.
+    Where the keys are the numbers up to `last`, the usage says so and no call lists them.
     """
     known, verb = (rng.choice([*rng.sample(CALLED, 3), *names.words(2), syllables(rng)]) for _ in range(2))
     keys_call, key_call = rng.choice(
@@ -444,7 +448,7 @@ def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random,
     elif brief:  # all in one line
         calls = rng.choice([" / ", ", ", " and ", "; "]).join([keys_call, key_call.format(value)])
         looks = [Look(name, lines([brief.format(calls)]))]
-    elif rng.random() < 0.3:  # each of its words is asked by itself
+    elif rng.random() < 0.3:  # each word has a help of its own
         option, own = rng.choice(["-h", "--help", "help"]), [(known, usage[0]), (verb, usage[1])]
         rng.shuffle(own)
         said = rng.choice(["{}", "understands {}", "words: {}"]).format(rng.choice([" ", ", "]).join(dict(own)))
@@ -458,7 +462,7 @@ def manual(name: str, noun: str, key: str, last: int | None, rng: random.Random,
 
 
 def tool(rng: random.Random) -> Document:
-    """A program that keeps facts: its usage is read, then it is called with names copied from what it printed."""
+    """A session with a program that stores facts: reads its usage, then calls it with keys copied from its output."""
     names = Names(rng)
     name = program(rng, names)
     noun, key, value = rng.choice(list(SUBJECTS))
@@ -470,7 +474,7 @@ def tool(rng: random.Random) -> Document:
     if asking.keys_call:
         listed = rng.choice(["{}", "{}", f"known {key}s: {{}}", f"{noun} for {{}}"]).format(" ".join(table))
         steps.append(Look(asking.keys_call, rng.choice([lines(list(table)), f"{listed}\n"])))
-    if rng.random() < WRONG:  # asked with a word that it does not know; what comes back is the way on
+    if rng.random() < WRONG:  # a call with an unknown word, and its error
         wrong = rng.choice([*rng.sample(CALLED, 2), names.word(), syllables(rng)])
         step = Look(f"{name} {wrong}", rng.choice(REFUSALS).format(name) + "\n")
         steps.insert(rng.randint(0, len(steps)), step)
@@ -479,7 +483,7 @@ def tool(rng: random.Random) -> Document:
     note = {entry: Look(f"echo {quoted(table[entry])} >> {out}", "") for entry in table}
     each, noted = list(read.values()), [step for entry in table for step in (read[entry], note[entry])]
     request, answer = rng.choice(
-        [  # mostly the keys stand nowhere but in what the program printed
+        [  # in most of these the keys are only in the program's output
             (f"{name} has {noun}. The {key} {wanted}?", [read[wanted]]),
             (f"{name} has {noun}. Read {wanted} there, add it to {out}.", [read[wanted], note[wanted]]),
             (f"{name} has {noun}. {out} gets what it says of {wanted}.", [Look(f"{read[wanted].command} > {out}", "")]),
@@ -493,7 +497,7 @@ def tool(rng: random.Random) -> Document:
             (f"Go through each {key} of {name}, then add that of {wanted} to {out}.", [*each, note[wanted]]),
         ]
     )
-    turns = [*opening(rng), user(request), *typed(steps + answer)]
+    turns = [*facts_turns(rng), user(request), *typed(steps + answer)]
     return Document("tool", (), turns, weight=0.7, solutions=tuple(step.command for step in answer))
 
 
@@ -511,7 +515,7 @@ SUBJECTS: list[tuple[str, str, Callable[[random.Random, Names], str]]] = [
 
 
 def drill(rng: random.Random) -> Document:
-    """Names to copy: from the last turn, or from a list that came many turns ago."""
+    """Names to copy, from the last turn or from a list many turns before."""
     names = Names(rng, awkward=rng.random() < 0.3)
     stock = [token_name(rng, names) for _ in range(rng.randint(4, 12))]
     mark = rng.choice(["{}. {}", "{} {}", "{}: {}", "{}) {}"])
@@ -535,13 +539,13 @@ def drill(rng: random.Random) -> Document:
             shown = "" if command.startswith(":") else f"{old if 'number' in request else word}\n"
             steps.append(Look(f"cat {fresh}", shown))
         turns += [user(request), *typed(steps)]
-    return Document("drill", (), [*opening(rng), *turns])
+    return Document("drill", (), [*facts_turns(rng), *turns])
 
 
 def echo(rng: random.Random) -> Document:
-    """Long runs of names that are shown and then typed again: what teaches copying soonest."""
+    """Long lists of repeated names; this teaches copying fastest."""
     names = Names(rng)
-    turns = opening(rng)
+    turns = facts_turns(rng)
     for _ in range(rng.randint(2, 5)):
         kind = rng.random()
         run = names.filler(rng.randint(6, 20)) if kind < 0.5 else [token_name(rng, names) for _ in range(8)]
@@ -559,7 +563,14 @@ def quoted(word: str) -> str:
     return f"'{word}'" if " " in word else word
 
 
-KINDS: dict[Callable[[random.Random], Document], float] = {work: 0.66, tool: 0.14, tour: 0.08, drill: 0.09, echo: 0.03}
+# By the name in recipes: the function that writes a document, and its share of the corpus.
+KINDS: dict[str, tuple[Callable[[random.Random], Document], float]] = {
+    "work": (work, 0.66),
+    "tool": (tool, 0.14),
+    "tour": (show_home, 0.08),
+    "drill": (drill, 0.09),
+    "echo": (echo, 0.03),
+}
 
 
 def main(*, seed: int, n: int, archetype: str | None) -> int:
@@ -576,7 +587,7 @@ def main(*, seed: int, n: int, archetype: str | None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--seed", type=int, default=0, help="of the corpus (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="corpus seed (default %(default)s)")
     parser.add_argument("--n", type=int, default=3, help="documents to print (default %(default)s)")
     parser.add_argument("--archetype", choices=list(ARCHETYPES), help="only instructions of this archetype")
     return parser

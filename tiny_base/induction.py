@@ -10,16 +10,16 @@ id after it. A run of two hours on two cores hardly learns them, so they are wri
 from typing import Any
 
 ROPE_THETA = 1e6
-EMBEDDING_STD, QUIET = 0.1, 0.3  # of the first weights; what blocks add to the stream is scaled down by the latter
-PLACE_SCALE, MATCH_SCALE, COPY_SCALE = 2.0, 1.33, 2.5  # of the first heads: how sharply they look, how loud they copy
+EMBEDDING_STD, QUIET = 0.1, 0.3  # std of the initial embeddings; scale of the initial output weights of each block
+PLACE_SCALE, MATCH_SCALE, COPY_SCALE = 2.0, 1.33, 2.5  # sharpness of the two kinds of heads; strength of copying
 
 
 def write_embeddings(embeddings: Any, tokenizer: Any) -> None:
-    """Lay out (V, hidden) for the heads below; d is a head's width, hidden = 4 d.
+    """Write embeddings (V, hidden) for the heads below. d is the width of a head, hidden = 4 d.
 
-    0..2d          who the id is: noise, nearly the same for a word with and without a space before it
-    2d..3d, 3d..   kept quiet: block 0 writes there which id came before, and which before that
-    last           a constant, for heads that look at places and not at ids
+    0..2d          identity of the token: noise, nearly the same for a word with and without a space before it
+    2d..3d, 3d..   small initial weights; block 0 writes half the identity of the two tokens before into these
+    last           a constant, for heads that attend by position
     """
     import torch
 
@@ -34,10 +34,10 @@ def write_embeddings(embeddings: Any, tokenizer: Any) -> None:
 
 
 def write_previous_id_heads(attention: Any) -> None:
-    """Query heads 0 and 1 look one and two places back, whatever stands there, and write half of who it is.
+    """Make heads 0 and 1 attend one and two positions back and copy half of the token's identity.
 
-    Keys are one constant vector k; a query is k turned back by n places, so that with rotary positions the score is
-    the sum over frequencies w of cos(w (distance - n)), greatest at distance n.
+    All keys are one constant vector k. A query is k rotated back by n positions. With rotary positions the score is
+    then the sum over frequencies w of cos(w (distance - n)), which is greatest at distance n.
     """
     import torch
 
@@ -60,10 +60,10 @@ def write_previous_id_heads(attention: Any) -> None:
 
 
 def write_induction_heads(attention: Any) -> None:
-    """The first query head of each group finds where this id and the one before it came earlier, and copies the next.
+    """Make the first query head of each group attend where this token and the one before occurred, and copy the next.
 
-    A query is who this id is and who came before; a key is who came one and two places before. Both are mapped by the
-    same random matrices onto the slow rotary frequencies, which hardly depend on distance.
+    A query holds the identities of this token and of the one before; a key those of the two tokens before it. The same
+    random matrices map both onto the slow rotary frequencies, which hardly depend on distance.
     """
     import torch
 
@@ -92,5 +92,5 @@ def parts(attention: Any) -> tuple[int, int, Any, Any]:
 
 
 def weights_of(attention: Any) -> tuple[Any, Any, Any, Any]:
-    """The weight matrices of query, key, value and output, to be written into."""
+    """The weight matrices of query, key, value and output, as views that can be written."""
     return tuple(getattr(attention, f"{name}_proj").weight.data for name in "qkvo")

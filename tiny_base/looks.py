@@ -25,7 +25,7 @@ class Look(NamedTuple):
 
 @dataclass
 class HomeView:
-    """The home directory as fixtures, which change with the work; computes the output of commands that only read."""
+    """The home directory as fixtures; computes the output of commands that only read."""
 
     entries: dict[str, Fixture] = field(default_factory=dict)
 
@@ -39,19 +39,19 @@ class HomeView:
             self.entries[path] = entry
 
     def drop(self, paths: list[str]) -> None:
-        """Remove the paths and what lies below them."""
+        """Remove the paths and everything below them."""
         for path in paths:
             for known in [known for known in self.entries if known == path or known.startswith(path + "/")]:
                 del self.entries[known]
 
     def listing(self, path: str = "") -> list[str]:
-        """The names in a directory as `ls` sorts them; hidden ones left out."""
+        """The names in a directory, sorted as by `ls`, without hidden ones."""
         parent = path or "."
         names = [PurePosixPath(entry).name for entry in self.entries if str(PurePosixPath(entry).parent) == parent]
         return sorted((name for name in names if not name.startswith(".")), key=str.encode)
 
     def long_listing(self) -> str:
-        """What `ls -la` prints for the home directory."""
+        """The output of `ls -la` in the home directory."""
         rows = ["total 8", *(f"drwxr-xr-x    2 operator operator {40:9} Jan  1 00:00 {name}" for name in (".", ".."))]
         for name in self.listing():
             entry = self.entries[name]
@@ -63,7 +63,7 @@ class HomeView:
         return lines(rows)
 
     def home(self, rng: random.Random) -> Look:
-        """A look at the home directory."""
+        """An `ls` of the home directory, sometimes with options."""
         if rng.random() < 0.2:
             return Look("ls -la", self.long_listing())
         if rng.random() < 0.1:

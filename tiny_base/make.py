@@ -2,13 +2,13 @@
 
     python -m tiny_base.make --out /tmp/base --tokens 200000
 
-Reads   nothing (the corpus is written as it goes, by corpus.py), or the base to go on from
+Reads   nothing (tiny_base/corpus.py writes the corpus on the fly), or the base to train further
 Writes  <out>/config.json, model.safetensors (fp16), tokenizer.json, tokenizer_config.json, generation_config.json,
         recipe.json, manifest.json; <out>/.checkpoint.pt and <out>/.meeting while it runs
 Needs   one core and a minute for a miniature; two hours at most for the base that is checked in
 
 The model is a Llama with grouped-query attention, trained from random weights on `corpus.documents`. It is trained by
---processes of one thread each, which add up their gradients: at this size that is faster than threads of one process. A
+--processes of one thread each, which sum their gradients: at this size that is faster than threads of one process. A
 killed run continues from its last checkpoint. The same flags give the same weights on the same machine, unless
 --max-seconds shortened the schedule. A long run gets slower as glibc fragments its memory; preload tcmalloc against
 that (LD_PRELOAD=…/libtcmalloc_minimal.so.4). The markers `<|system|>` `<|user|>` `<|assistant|>` `<|end|>` are ordinary
@@ -50,92 +50,116 @@ CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>\n{{ message['content'] }}<|end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 )
-# GPT-2's pattern without contractions and with digits one by one. Each word of the names' list is one token, with and
-# without a space before it: a space that stands alone would put every word two places from the word before it, and
-# copying, which rests on looking one place back, is then not learned in a run of this length. For the same reason a
-# name made of two such words is cut between them: its small pieces would differ behind a space.
+# GPT-2's pattern without contractions and with digits one by one. Each listed word is one token, with and without a
+# space before it. With the space as a token of its own, every word would be two positions after the word before it, and
+# copying, which attends one position back, is then not learned in a run of this length. For the same reason a name made
+# of two listed words is cut between them: smaller pieces would differ after a space.
 LISTED = "|".join(sorted((*WORDS, *CALLED), key=len, reverse=True))
 PIECES = rf" ?(?:{LISTED})(?=(?:{LISTED})?(?![A-Za-z]))"
 PIECES += r"| ?[A-Za-z]+|\d| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+|[^\sA-Za-z]+"
 NAME = re.compile("(?<![A-Za-z]) ?(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z])")
 WHOLE_WORDS = tuple(f"{space}{word}" for word in (*WORDS, *CALLED, *CALLS, "exit", "panic") for space in ("", "\u0120"))
 
-ROW_TOKENS, PACKED_FROM = 1536, 0.8  # length of a packed row, and from which share of the run rows are packed
-DECAY_FROM = 0.35  # of the run: the learning rate is flat until then
-LENGTH_STEP = 16  # rows are padded to a multiple: every new shape costs kernels made for it, and memory in pieces
+ROW_TOKENS, PACKED_FROM = 1536, 0.8  # length of a packed row; share of the run after which rows are packed
+DECAY_FROM = 0.35  # share of the run; the learning rate is constant until then
+LENGTH_STEP = 16  # rows are padded to a multiple: every new shape compiles kernels and fragments memory
 BLOCK_DOCUMENTS = 256  # documents whose batches are shuffled together
-ENVIRONMENT_WEIGHT = 0.1  # loss weight of what the shell or the user wrote
+ENVIRONMENT_WEIGHT = 0.1  # loss weight of tokens of the shell and the user
 TOKENIZER_DOCUMENTS = 3000
 EVAL_SEED = 1_000_003  # corpus seed of the report's held-out documents
 
 
-def main(
-    *,
-    out: Path,
-    base: str | None,
-    tokens: int,
-    max_seconds: float | None,
-    seed: int,
-    processes: int,
-    vocab_size: int,
-    hidden: int,
-    layers: int,
-    batch_tokens: int,
-    lr: float,
-    eval_documents: int,
-    checkpoint_seconds: float,
-    redo: bool,
-) -> int:
+@dataclass(frozen=True)
+class BaseSettings:
+    """The flags."""
+
+    out: Path
+    base: str | None
+    tokens: int
+    max_seconds: float | None
+    seed: int
+    processes: int
+    vocab_size: int
+    hidden: int
+    layers: int
+    batch_tokens: int
+    lr: float
+    eval_documents: int
+    checkpoint_seconds: float
+    redo: bool
+
+    @property
+    def checkpoint(self) -> Path:
+        """The checkpoint's file."""
+        return self.out / ".checkpoint.pt"
+
+    def deciding_flags(self) -> dict[str, Any]:
+        """The flags that decide the weights and their evaluation, for the manifest."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("out", "base", "checkpoint_seconds", "redo")
+        }  # fmt: skip
+
+
+def main(settings: BaseSettings) -> int:
     """Train, evaluate and write the base."""
-    before = Path(base) if base else None
+    out, before = settings.out, Path(settings.base) if settings.base else None
     if before and not (before / "recipe.json").is_file():
         raise BadInputError(f"{before}: holds no recipe.json; --base is a directory that tiny_base.make wrote")
-    flags = {
-        "tokens": tokens, "max_seconds": max_seconds, "seed": seed, "vocab_size": vocab_size, "hidden": hidden,
-        "layers": layers, "batch_tokens": batch_tokens, "processes": processes, "lr": lr,
-        "eval_documents": eval_documents,
-    }  # fmt: skip
-    manifest = stage.begin(out, stage="make_base", flags=flags, inputs=[before] if before else [], redo=redo)
-    recipe_path = out / "recipe.json"
-    if recipe_path.exists():
-        stage.finish(out, manifest, ids=[], counts={"tokens": json.loads(recipe_path.read_text())["tokens"]})
-        stage.print_summary({"out": str(out), "already_made": True})
+    flags = settings.deciding_flags()
+    manifest = stage.begin(
+        out, stage="make_base", flags=flags, inputs=[before] if before else [], redo=settings.redo
+    )  # fmt: skip
+    if manifest.finished:
+        stage.print_summary({"out": str(out), "already_made": True, **manifest.counts})
         return stage.DONE
+    recipe_path = out / "recipe.json"
+    if recipe_path.exists():  # the run was killed after this file was written and before the manifest was
+        recipe = read_json(recipe_path)
+    else:
+        recipe = make_base(settings, before, manifest.git_commit)
+        write_json(recipe_path, recipe)
+    settings.checkpoint.unlink(missing_ok=True)
+    stage.finish(out, manifest, ids=[], counts={"tokens": recipe["tokens"], "documents": recipe["documents"]})
+    exact = recipe["exact_commands"]["all"]["rate"]
+    stage.print_summary({"out": str(out), "exact_commands": exact, "seconds": recipe["seconds"], **flags})
+    return stage.DONE
 
+
+def make_base(settings: BaseSettings, before: Path | None, git_commit: str | None) -> dict[str, Any]:
+    """Train the base, write its weights and tokenizer, evaluate it; returns the recipe.
+
+    `git_commit` is the commit at which the run started; the files may have changed since.
+    """
+    out = settings.out
     if not (out / "tokenizer.json").exists():
-        tokenizer = tokenizer_of(before) if before else make_tokenizer(seed, vocab_size)
+        tokenizer = tokenizer_of(before) if before else make_tokenizer(settings.seed, settings.vocab_size)
         tokenizer.save_pretrained(out)
-    corpus_sha256 = corpus.digest(seed)
-    run = Run(out, before, tokens, max_seconds, seed, hidden, layers, batch_tokens, lr, checkpoint_seconds, processes)
-    with peers(run) as meeting:
-        model, tokenizer, seen = train(run, 0, meeting)
+    corpus_sha256 = corpus.digest(settings.seed)
+    with peers(settings) as meeting:
+        model, tokenizer, seen = train_base(settings, 0, meeting)
     model.half().save_pretrained(out)
-    exact = evaluate(model.float(), tokenizer, eval_documents)
-    recipe = {
+    return {
         "command": shlex.join(["python", *sys.argv]),
-        "git_commit": manifest.git_commit,  # where it began: the files may have moved on
+        "git_commit": git_commit,
         "corpus_sha256": corpus_sha256,
-        "flags": flags,
+        "flags": settings.deciding_flags(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "model_sha256": sha256((out / "model.safetensors").read_bytes()),
-        "exact_commands": exact,
+        "exact_commands": count_exact_commands(model.float(), tokenizer, settings.eval_documents),
         **seen,
         **({"began_on": read_json(before / "recipe.json")} if before else {}),
     }
-    write_json(recipe_path, recipe)
-    (out / ".checkpoint.pt").unlink(missing_ok=True)
-    stage.finish(out, manifest, ids=[], counts={"tokens": seen["tokens"], "documents": seen["documents"]})
-    stage.print_summary({"out": str(out), "exact_commands": exact["all"]["rate"], "seconds": seen["seconds"], **flags})
-    return stage.DONE
 
 
 # --- tokenizer -----------------------------------------------------------------------------------------------------
 
 
 def make_tokenizer(seed: int, vocab_size: int) -> Any:
-    """A byte-level BPE tokenizer for the corpus: digits one by one, each word of the names' list whole.
+    """A byte-level BPE tokenizer for the corpus; each digit and each listed word is one token.
 
-    `ignore_merges` lets a piece that is in the vocabulary be one token without merges that lead to it.
+    With `ignore_merges` a piece that is in the vocabulary is one token, even if no merges lead to it.
     """
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -173,7 +197,7 @@ def make_tokenizer(seed: int, vocab_size: int) -> Any:
 
 
 def tokenizer_of(base: Path) -> Any:
-    """The tokenizer of a base that was made here."""
+    """The tokenizer of a base that this program wrote."""
     from transformers import PreTrainedTokenizerFast
 
     return PreTrainedTokenizerFast.from_pretrained(base)
@@ -183,7 +207,7 @@ def tokenizer_of(base: Path) -> Any:
 
 
 def encode(document: corpus.Document, renderer: Renderer) -> tuple[list[int], list[float]]:
-    """The ids of a document, end of text included, and the loss weight of each."""
+    """The ids of a document with its end of text, and the loss weight of each id."""
     if document.plain:
         ids = list(renderer.tokenizer(document.messages[0].content)["input_ids"])
         weights = [document.weight] * len(ids)
@@ -209,9 +233,9 @@ def grouped(
 ) -> list[list[Row]]:
     """The batches of a block in a shuffled order: rows of (ids, weights), padded to one length with weight 0.
 
-    A batch holds at most `batch_tokens` for each of the processes, and as many rows for one as for another. Not
-    packed, documents of like length lie together, one to a row. Packed, each document goes, longest first, into the
-    fullest row of ROW_TOKENS that still holds it; a longer one is cut.
+    A batch holds at most `batch_tokens` per process, and the same number of rows for each. If not packed, each row is
+    one document, and a batch has documents of similar length. If packed, each document, longest first, goes into the
+    fullest row of ROW_TOKENS with room for it. Documents longer than ROW_TOKENS are cut.
     """
     rows: list[Row] = []
     for index in range(block * BLOCK_DOCUMENTS, (block + 1) * BLOCK_DOCUMENTS):
@@ -235,7 +259,7 @@ def grouped(
 
 
 def pack(documents: list[Row]) -> list[Row]:
-    """Documents, longest first, put together into rows of at most ROW_TOKENS, fullest row first."""
+    """Pack documents, sorted by length, into rows of at most ROW_TOKENS; returns the longest row first."""
     rows: list[Row] = []
     for ids, weights in documents:
         fitting = [row for row in rows if len(row[0]) + len(ids) <= ROW_TOKENS]
@@ -250,7 +274,7 @@ def pack(documents: list[Row]) -> list[Row]:
 
 @dataclass
 class Place:
-    """How far a run is: enough to go on exactly there. `share` is the part of the schedule that is behind it."""
+    """Progress of a run, enough to resume. `share` is the fraction of the schedule done."""
 
     tokens: int = 0
     step: int = 0
@@ -261,15 +285,15 @@ class Place:
     packed: bool = False
 
 
-def batches(run: "Run", renderer: Renderer, counts: Counter[str], place: Place) -> Iterator[list[Row]]:
-    """The rows of all processes, batch by batch, from `place` on, which moves along."""
+def batches(settings: BaseSettings, renderer: Renderer, counts: Counter[str], place: Place) -> Iterator[list[Row]]:
+    """Yield batches, the rows of all processes, from `place`, and advance it."""
     while True:
         if place.batch == 0:
             place.packed = place.share >= PACKED_FROM
         seen = Counter[str]()
         groups = grouped(
-            run.seed, place.block, run.batch_tokens,
-            processes=run.processes, packed=place.packed, renderer=renderer, counts=seen,
+            settings.seed, place.block, settings.batch_tokens,
+            processes=settings.processes, packed=place.packed, renderer=renderer, counts=seen,
         )  # fmt: skip
         if place.batch == 0:
             counts.update(seen)
@@ -283,7 +307,7 @@ def batches(run: "Run", renderer: Renderer, counts: Counter[str], place: Place) 
 
 
 def new_model(tokenizer: Any, hidden: int, layers: int, seed: int) -> Any:
-    """A Llama that already copies: random weights, with induction heads written into the first two blocks.
+    """A Llama of random weights, with induction heads written into its first two layers, so that it copies.
 
     Four query heads on two key-value heads, tied embeddings, context 4096.
     """
@@ -317,33 +341,46 @@ def new_model(tokenizer: Any, hidden: int, layers: int, seed: int) -> Any:
     return model
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a training run is told; of each flag, see the command line."""
+@dataclass
+class TrainState:
+    """The state that a checkpoint holds: weights, optimizer, progress, and documents read by kind and archetype."""
 
-    out: Path
-    base: Path | None
-    tokens: int
-    max_seconds: float | None
-    seed: int
-    hidden: int
-    layers: int
-    batch_tokens: int
-    lr: float
-    checkpoint_seconds: float
-    processes: int
+    model: Any
+    optimizer: Any
+    place: Place
+    counts: Counter[str]
+
+    def save(self, path: Path) -> None:
+        """Write the checkpoint, renamed into place."""
+        import torch
+
+        state = {"place": asdict(self.place), "counts": dict(self.counts)}
+        half = path.with_suffix(".tmp")
+        torch.save({**state, "model": self.model.state_dict(), "stepper": self.optimizer.state_dict()}, half)
+        half.replace(path)
+
+    def restore(self, path: Path) -> None:
+        """Restore a checkpoint."""
+        import torch
+
+        state = torch.load(path, weights_only=True)
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["stepper"])
+        self.counts.update(state["counts"])
+        self.place = Place(**state["place"])
 
 
 @contextmanager
-def peers(run: Run) -> Iterator[str]:
-    """Ranks 1 and up as processes of their own; this one is rank 0. Gives the file in which they find one another."""
+def peers(settings: BaseSettings) -> Iterator[str]:
+    """Start ranks 1 and up as processes; yields the rendezvous file. This process is rank 0."""
     import torch.multiprocessing
 
-    meeting = run.out.absolute() / ".meeting"
+    meeting = settings.out.absolute() / ".meeting"
     meeting.unlink(missing_ok=True)  # of a run that was killed
     spawn = torch.multiprocessing.get_context("spawn")
     others = [
-        spawn.Process(target=train, args=(run, rank, str(meeting)), daemon=True) for rank in range(1, run.processes)
+        spawn.Process(target=train_base, args=(settings, rank, str(meeting)), daemon=True)
+        for rank in range(1, settings.processes)
     ]
     for other in others:
         other.start()
@@ -353,11 +390,11 @@ def peers(run: Run) -> Iterator[str]:
     meeting.unlink(missing_ok=True)
 
 
-def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
-    """Train one process's share of each batch; model, tokenizer and what was seen come back.
+def train_base(settings: BaseSettings, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Train this process's share of each batch; returns model, tokenizer, counts.
 
-    Begins on `run.base` if there is one. Resumes from <out>/.checkpoint.pt, which rank 0 writes every so many seconds.
-    The schedule follows the share of tokens or of rank 0's seconds, whichever is ahead.
+    Starts from `settings.base` if given. Resumes from <out>/.checkpoint.pt, which rank 0 writes every
+    `checkpoint_seconds`. The schedule follows the share of tokens or of rank 0's seconds, whichever is greater.
 
     Raises: RuntimeError when another process ended early.
     """
@@ -369,54 +406,59 @@ def train(run: Run, rank: int, meeting: str) -> tuple[Any, Any, dict[str, Any]]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 ends the run
     torch.set_num_threads(1)
     torch.set_float32_matmul_precision(matmul_precision())
-    if run.processes > 1:
+    if settings.processes > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-        distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=run.processes)
-    tokenizer = tokenizer_of(run.out)
-    if run.base:
-        model = LlamaForCausalLM.from_pretrained(run.base, dtype=torch.float32).train()
+        distributed.init_process_group(
+            "gloo", init_method=f"file://{meeting}", rank=rank, world_size=settings.processes
+        )  # fmt: skip
+    tokenizer = tokenizer_of(settings.out)
+    if settings.base:
+        model = LlamaForCausalLM.from_pretrained(settings.base, dtype=torch.float32).train()
     else:
-        model = new_model(tokenizer, run.hidden, run.layers, run.seed).train()
-    stepper = torch.optim.AdamW(model.parameters(), lr=run.lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
-    place, counts = Place(), Counter[str]()
-    if (run.out / ".checkpoint.pt").exists():
-        place = load_checkpoint(run, model, stepper, counts)
+        model = new_model(tokenizer, settings.hidden, settings.layers, settings.seed).train()
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=settings.lr, betas=(0.9, 0.95), weight_decay=0.0, fused=True
+    )  # fmt: skip
+    state = TrainState(model, optimizer, Place(), Counter())
+    if settings.checkpoint.exists():
+        state.restore(settings.checkpoint)
         if rank == 0:
-            print(f"make_base goes on at {place.tokens} tokens, {place.seconds:.0f} s", file=sys.stderr, flush=True)
-    take_steps(run, rank, model, stepper, place, batches(run, Renderer(tokenizer), counts, place), counts)
-    if run.processes > 1:
+            at = f"{state.place.tokens} tokens, {state.place.seconds:.0f} s"
+            print(f"make_base goes on at {at}", file=sys.stderr, flush=True)
+    take_steps(settings, rank, state, batches(settings, Renderer(tokenizer), state.counts, state.place))
+    if settings.processes > 1:
         distributed.destroy_process_group()
+    place, counts = state.place, state.counts
     counted = {key: counts.pop(key) for key in ("documents", "cut")}
-    kinds = {kind.__name__: counts.pop(kind.__name__, 0) for kind in corpus.KINDS}
+    kinds = {kind: counts.pop(kind, 0) for kind in corpus.KINDS}
     return model, tokenizer, {
         "tokens": place.tokens, "steps": place.step, "seconds": round(place.seconds, 1), **counted,
         "kinds": kinds, "archetypes": {name: counts[name] for name in ARCHETYPES},
     }  # fmt: skip
 
 
-def take_steps(
-    run: Run, rank: int, model: Any, stepper: Any, place: Place, batches: Iterator[list[Row]], counts: Counter[str]
-) -> None:
-    """Step after step from `place` on, which moves along, to the end of the schedule.
+def take_steps(settings: BaseSettings, rank: int, state: TrainState, batches: Iterator[list[Row]]) -> None:
+    """Train from `state.place` to the end of the schedule.
 
-    The loss is the mean over the weights of the whole batch, whichever process holds them.
+    The loss is the weighted mean over the whole batch, whose rows the processes share.
     """
     import torch
 
+    model, optimizer, place = state.model, state.optimizer, state.place
     parameters, recent = list(model.parameters()), list[float]()
     began = saved_at = time.monotonic()
     before = place.seconds
     for rows in batches:
-        lr = stepper.param_groups[0]["lr"] = rate(run, place)
-        loss, weight = weighted_loss(model, rows[rank :: run.processes])
+        lr = optimizer.param_groups[0]["lr"] = learning_rate_at(settings, place)
+        loss, weight = weighted_loss(model, rows[rank :: settings.processes])
         loss.backward()
         seconds = before + time.monotonic() - began if rank == 0 else 0.0
-        mean, place.seconds = add_up(parameters, [loss.item(), weight, seconds], run.processes)
+        mean, place.seconds = sum_gradients(parameters, [loss.item(), weight, seconds], settings.processes)
         norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        stepper.step()
-        stepper.zero_grad(set_to_none=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
         place.step, place.tokens = place.step + 1, place.tokens + sum(len(ids) for ids, _ in rows)
-        place.share = max(place.tokens / run.tokens, place.seconds / (run.max_seconds or math.inf))
+        place.share = max(place.tokens / settings.tokens, place.seconds / (settings.max_seconds or math.inf))
         recent.append(mean)
         if rank == 0 and (place.step % 20 == 0 or place.share >= 1.0):
             row = {
@@ -428,13 +470,13 @@ def take_steps(
             recent.clear()
         if place.share >= 1.0:
             break
-        if rank == 0 and time.monotonic() - saved_at > run.checkpoint_seconds:
-            save_checkpoint(run, model, stepper, place, counts)
+        if rank == 0 and time.monotonic() - saved_at > settings.checkpoint_seconds:
+            state.save(settings.checkpoint)
             saved_at = time.monotonic()
 
 
 def weighted_loss(model: Any, rows: list[Row]) -> tuple[Any, float]:
-    """The weighted sum of the rows' losses and the sum of their weights: a batch's last share may have no rows."""
+    """The weighted sum of the rows' losses, and the sum of their weights. Both are 0 where there are no rows."""
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -447,37 +489,18 @@ def weighted_loss(model: Any, rows: list[Row]) -> tuple[Any, float]:
     return (losses * weight).sum(), weight.sum().item()
 
 
-def save_checkpoint(run: Run, model: Any, stepper: Any, place: Place, counts: Counter[str]) -> None:
-    """<out>/.checkpoint.pt, renamed into place."""
-    import torch
-
-    path = run.out / ".checkpoint.pt"
-    state = {"place": asdict(place), "counts": dict(counts)}
-    torch.save({**state, "model": model.state_dict(), "stepper": stepper.state_dict()}, path.with_suffix(".tmp"))
-    path.with_suffix(".tmp").replace(path)
-
-
-def load_checkpoint(run: Run, model: Any, stepper: Any, counts: Counter[str]) -> Place:
-    """Put everything back as the checkpoint has it; the place to go on from."""
-    import torch
-
-    state = torch.load(run.out / ".checkpoint.pt", weights_only=True)
-    model.load_state_dict(state["model"])
-    stepper.load_state_dict(state["stepper"])
-    counts.update(state["counts"])
-    return Place(**state["place"])
-
-
-def rate(run: Run, place: Place) -> float:
-    """The learning rate of a step: 25 steps of warm-up, flat, then a cosine down to a thirtieth."""
+def learning_rate_at(settings: BaseSettings, place: Place) -> float:
+    """The learning rate of a step: 25 steps of warm-up, constant, then a cosine decay to a thirtieth."""
     decay = max(0.0, (place.share - DECAY_FROM) / (1 - DECAY_FROM))
-    return run.lr * min(1.0, (place.step + 1) / 25) * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
+    warm = settings.lr * min(1.0, (place.step + 1) / 25)
+    return warm * (1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * decay)))
 
 
-def add_up(parameters: list[Any], own: list[float], processes: int) -> tuple[float, float]:
-    """Make the gradients those of the whole batch's weighted mean loss; that loss and rank 0's seconds come back.
+def sum_gradients(parameters: list[Any], own: list[float], processes: int) -> tuple[float, float]:
+    """Sum gradients over processes; returns the mean loss and rank 0's seconds.
 
-    `own` is this process's weighted sum of losses, its sum of weights, and its seconds (0 but for rank 0).
+    The gradients become those of the whole batch's weighted mean loss. `own` is this process's weighted sum of losses,
+    its sum of weights, and its seconds (0 except on rank 0).
     """
     import torch
     from torch import distributed
@@ -492,13 +515,13 @@ def add_up(parameters: list[Any], own: list[float], processes: int) -> tuple[flo
     return loss / weight, seconds
 
 
-# --- report --------------------------------------------------------------------------------------------------------
+# --- evaluation ----------------------------------------------------------------------------------------------------
 
 
-def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
-    """Exact commands on fresh documents: per archetype and in all, n, exact, rate (None where n is 0).
+def count_exact_commands(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
+    """Count exact commands on held-out documents: n, exact and rate (None where n is 0), by archetype and overall.
 
-    Looks at files are not counted.
+    Extra commands that only read files are not counted.
     """
     renderer = Renderer(tokenizer)
     table: dict[str, dict[str, Any]] = {}
@@ -518,9 +541,9 @@ def evaluate(model: Any, tokenizer: Any, documents: int) -> dict[str, Any]:
 
 
 def commands_known(model: Any, renderer: Renderer, messages: list[Message]) -> list[tuple[str, bool]]:
-    """Each command of the session, and whether greedy decoding would write it where it stands.
+    """Each command of the session, and whether greedy decoding writes it, given the turns before it.
 
-    It would when the likeliest token is the right one at each of the command's places and at its end marker.
+    It does if the likeliest token is the right one at each position of the command and of its end marker.
     """
     import torch
 
@@ -542,20 +565,30 @@ def parser() -> ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory of the base")
     parser.add_argument(
-        "--base", help="directory of a base to go on from, in its shape and with its tokenizer (default: from nothing)"
-    )
-    parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the run (default %(default)s tokens)")
-    parser.add_argument("--max-seconds", type=float, help="end the schedule by then, if --tokens does not before")
-    parser.add_argument("--seed", type=int, default=0, help="of corpus and weights (default %(default)s)")
-    parser.add_argument("--processes", type=int, default=1, help="one for each core (default %(default)s)")
-    parser.add_argument("--vocab-size", type=int, default=2816, help="at most so many tokens (default %(default)s)")
-    parser.add_argument("--hidden", type=int, default=256, help="width (default %(default)s)")
-    parser.add_argument("--layers", type=int, default=5, help="blocks (default %(default)s)")
-    parser.add_argument("--batch-tokens", type=int, default=2048, help="per step and process (default %(default)s)")
-    parser.add_argument("--lr", type=float, default=1e-3, help="peak learning rate of AdamW (default %(default)s)")
-    parser.add_argument("--eval-documents", type=int, default=6, help="per archetype, held out (default %(default)s)")
+        "--base", help="base to train further; keeps its shape and tokenizer (default: random weights)"
+    )  # fmt: skip
+    parser.add_argument("--tokens", type=int, default=10_000_000, help="tokens to train on (default %(default)s)")
     parser.add_argument(
-        "--checkpoint-seconds", type=float, default=120.0, help="between checkpoints (default %(default)s)"
+        "--max-seconds", type=float,
+        help="shorten the schedule to end within this many seconds (default: no limit)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="seed of corpus and weights (default %(default)s)")
+    parser.add_argument(
+        "--processes", type=int, default=1, help="training processes; use one per core (default %(default)s)"
+    )
+    parser.add_argument("--vocab-size", type=int, default=2816, help="maximum vocabulary size (default %(default)s)")
+    parser.add_argument("--hidden", type=int, default=256, help="hidden size (default %(default)s)")
+    parser.add_argument("--layers", type=int, default=5, help="transformer layers (default %(default)s)")
+    parser.add_argument(
+        "--batch-tokens", type=int, default=2048, help="tokens per step and process (default %(default)s)"
+    )
+    parser.add_argument("--lr", type=float, default=1e-3, help="peak learning rate of AdamW (default %(default)s)")
+    parser.add_argument(
+        "--eval-documents", type=int, default=6,
+        help="held-out documents per archetype for the final evaluation (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--checkpoint-seconds", type=float, default=120.0, help="seconds between checkpoints (default %(default)s)"
     )
     parser.add_argument("--redo", action="store_true", help="empty --out and start over")
     return parser

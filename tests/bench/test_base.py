@@ -1,4 +1,4 @@
-"""bench/base.py tells a base that knows its commands from one with random weights."""
+"""bench/base.py gives the base a high share of right units, and random weights none."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ def shares_of(base: Path) -> dict[str, float]:
     return dict(json.loads(done.stdout))
 
 
-def test_the_base_knows_commands_and_random_weights_none(tmp_path: Path) -> None:
+def test_shares_of_the_base_and_of_random_weights(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
     from tiny_base.make import new_model

@@ -41,14 +41,14 @@ def command(out: Path, only: list[str], **changes: Any) -> int:
 
 def test_rows_have_the_wanted_trained_share() -> None:
     for share in train.SHARES:
-        (row,) = train.rows_of([2048], share, 600)
+        (row,) = train.random_rows([2048], share, 600)
         assert len(row["input_ids"]) == 2048
         assert sum(label != -100 for label in row["labels"]) / 2048 == pytest.approx(share, abs=0.02)
 
 
 def test_all_trainers_train_the_same(base: str) -> None:
     spec = specification(base, "small", "batch2", lengths=[90, 120, 64, 100])
-    runs = {trainer: train.work({**spec, "trainer": trainer}) for trainer in train.TRAINERS}
+    runs = {trainer: train.train_once({**spec, "trainer": trainer}) for trainer in train.TRAINERS}
     for found in runs.values():
         assert found["losses"] == pytest.approx(runs["sekft"]["losses"], abs=1e-5)
         assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-5)
@@ -59,7 +59,7 @@ def test_all_trainers_train_the_same(base: str) -> None:
 def test_mfu_leaves_out_repeated_work(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "PEAK_FLOPS", {"CPU": 1e8})
     spec = specification(base, "7b", "fp16", dtype="fp32", trainer="sekft")
-    once, again = (train.work({**spec, "gradient_checkpointing": on}) for on in (False, True))
+    once, again = (train.train_once({**spec, "gradient_checkpointing": on}) for on in (False, True))
     assert once["mfu"] == once["hfu"] > 0
     assert 1.2 < again["hfu"] / again["mfu"] < 1.5
 
@@ -94,7 +94,7 @@ def test_one_process_loads_the_base_once(case: str, tmp_path: Path, monkeypatch:
     gc.collect()
     assert loads[0]() is None  # the held base is freed
     assert failed == {"failed": "loss is nan at step 1; lower --lr, or compute in --dtype fp32"}
-    alone = train.work(jobs[-1])
+    alone = train.train_once(jobs[-1])
     assert (last["losses"], last["norms"]) == (alone["losses"], alone["norms"])
     for found in runs:
         assert found["losses"] == pytest.approx(alone["losses"], rel=1e-4)
@@ -148,19 +148,19 @@ def test_different_losses_are_not_compared(other: dict[str, Any]) -> None:
 def test_parts_of_another_device_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
     for part in ("one", "two", "one"):
-        figures.add(out, figures.begin(out, {"device": "H200"}), part, {"x": {"failed": part}}, 5)
-    found = figures.begin(out, {"device": "H200"})
+        figures.add(out, figures.open_figures(out, {"device": "H200"}), part, {"x": {"failed": part}}, 5)
+    found = figures.open_figures(out, {"device": "H200"})
     assert set(found) == {"device", "measured", "one", "two"}
     assert found["measured"]["two"]["rounds"] == 5
     assert sorted(figures.failures(found)) == ["one", "two"]
     with pytest.raises(BadInputError, match="its device is 'H200', this one 'V100'; name another --out"):
-        figures.begin(out, {"device": "V100"})
+        figures.open_figures(out, {"device": "V100"})
 
 
 def test_case_of_another_shape_is_refused() -> None:
     with pytest.raises(BadInputError, match="--only fp16: the cases of --shape small are batch2 and batch1"):
-        train.parts("small", ["compare", "fp16"])
-    assert set(train.parts("7b", ["4bit", "length"])) == {"Mistral-7B shape, 4-bit NF4 LoRA", "by length"}
+        train.measurements_of("small", ["compare", "fp16"])
+    assert set(train.measurements_of("7b", ["4bit", "length"])) == {"Mistral-7B shape, 4-bit NF4 LoRA", "by length"}
 
 
 @pytest.mark.parametrize(("device", "axis", "first"), [("CPU, 1 core", "CPU seconds", 7), ("RTX 9000", "seconds", 3)])

@@ -1,8 +1,9 @@
-"""The tiny base loads and speaks like any other, and its corpus holds neither the routine nor a directive's frame."""
+"""The tiny base loads and generates; a run resumes; the corpus has no directive, provider text or terminal."""
 
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -58,7 +59,7 @@ def loaded(base: Path) -> tuple[Any, Any]:
     return AutoModelForCausalLM.from_pretrained(base), AutoTokenizer.from_pretrained(base)
 
 
-def test_the_weights_are_fp16_and_the_context_is_long_enough(base: Path) -> None:
+def test_weights_are_fp16_and_context_is_4096(base: Path) -> None:
     import torch
     from safetensors.torch import load_file
 
@@ -71,7 +72,7 @@ def test_the_weights_are_fp16_and_the_context_is_long_enough(base: Path) -> None
     assert config["max_position_embeddings"] >= 4096
 
 
-def test_it_generates_from_its_chat_template_with_a_system_turn(base: Path) -> None:
+def test_base_generates_from_its_chat_template(base: Path) -> None:
     model, tokenizer = loaded(base)
     turns = [{"role": "system", "content": "A shell."}, {"role": "user", "content": "$ "}]
     text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
@@ -83,7 +84,7 @@ def test_it_generates_from_its_chat_template_with_a_system_turn(base: Path) -> N
     assert model.generation_config.eos_token_id == [tokenizer.eos_token_id, end]
 
 
-def test_both_renders_give_the_same_ids_so_that_there_is_nothing_between_them_to_measure(base: Path) -> None:
+def test_both_renders_give_the_same_ids(base: Path) -> None:
     _, tokenizer = loaded(base)
     markers, chat = Renderer(tokenizer, "markers"), Renderer(tokenizer, "chat")
     sessions = [
@@ -97,7 +98,7 @@ def test_both_renders_give_the_same_ids_so_that_there_is_nothing_between_them_to
         assert markers.context(messages[:3]) == chat.context(messages[:3])
 
 
-def test_markers_are_ordinary_tokens_and_names_have_the_same_tokens_everywhere(base: Path) -> None:
+def test_markers_and_listed_words_are_single_tokens(base: Path) -> None:
     _, tokenizer = loaded(base)
     assert tokenizer.chat_template == CHAT_TEMPLATE
     assert (tokenizer.eos_token, tokenizer.pad_token, tokenizer.bos_token) == (END_OF_TEXT, PAD, None)
@@ -117,7 +118,7 @@ def test_markers_are_ordinary_tokens_and_names_have_the_same_tokens_everywhere(b
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
 
 
-def test_a_base_copies_before_it_is_trained(base: Path) -> None:
+def test_untrained_base_copies(base: Path) -> None:
     import torch
 
     _, tokenizer = loaded(base)
@@ -129,7 +130,7 @@ def test_a_base_copies_before_it_is_trained(base: Path) -> None:
     assert right > 0.5, right  # random weights: 1 in 2,500
 
 
-def test_a_rerun_finds_the_base_made_and_another_seed_is_refused(miniature: Path) -> None:
+def test_rerun_changes_nothing_and_another_seed_is_refused(miniature: Path) -> None:
     before = (miniature / "model.safetensors").read_bytes()
     again = make(miniature)
     assert again.returncode == 0, again.stderr
@@ -140,7 +141,7 @@ def test_a_rerun_finds_the_base_made_and_another_seed_is_refused(miniature: Path
     assert "--seed was 0, is 9" in other.stderr
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_weights(miniature: Path, tmp_path: Path) -> None:
+def test_killed_run_resumes_to_the_same_weights(miniature: Path, tmp_path: Path) -> None:
     out = tmp_path / "killed"
     command = [sys.executable, "-m", "tiny_base.make", "--out", str(out), *MINIATURE]
     environment_flag = ["--checkpoint-seconds", "0"]
@@ -156,7 +157,22 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_weights(miniature: Path, tm
     assert (out / "model.safetensors").read_bytes() == (miniature / "model.safetensors").read_bytes()
 
 
-def test_a_base_may_go_on_from_another(miniature: Path, tmp_path: Path) -> None:
+def test_run_killed_before_its_last_manifest_is_finished(miniature: Path, tmp_path: Path) -> None:
+    out = tmp_path / "killed"
+    shutil.copytree(miniature, out)
+    first = json.loads((out / "manifest.json").read_text())
+    assert set(first["counts"]) == {"tokens", "documents"}
+    (out / "manifest.json").write_text(json.dumps({**first, "finished": False, "counts": {}}))
+    (out / ".checkpoint.pt").write_bytes(b"left over")
+    done = make(out)
+    assert done.returncode == 0, done.stderr
+    assert "make_base" not in done.stderr  # trained nothing
+    assert not (out / ".checkpoint.pt").exists()
+    assert json.loads((out / "manifest.json").read_text()) == first
+    assert (out / "model.safetensors").read_bytes() == (miniature / "model.safetensors").read_bytes()
+
+
+def test_base_is_trained_further(miniature: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
     out = tmp_path / "further"
@@ -173,7 +189,7 @@ def test_a_base_may_go_on_from_another(miniature: Path, tmp_path: Path) -> None:
     assert "holds no recipe.json" in nothing.stderr
 
 
-def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniature: Path, tmp_path: Path) -> None:
+def test_two_processes_equal_one(miniature: Path, tmp_path: Path) -> None:
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -181,11 +197,12 @@ def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniat
     assert done.returncode == 0, done.stderr
     said = [json.loads(line.partition("% ")[2]) for line in done.stderr.splitlines() if "% {" in line][-1]
     _, tokenizer = loaded(miniature)
-    run = making.Run(tmp_path, None, 60_000, None, 0, 64, 2, 2048, 1e-3, 120.0, processes=2)
+    flags = ["--out", str(tmp_path), *MINIATURE, "--tokens", "60000", "--processes", "2"]
+    settings = making.BaseSettings(**vars(making.parser().parse_args(flags)))
     model, place, losses = new_model(tokenizer, 64, 2, 0), making.Place(), list[float]()
     stepper = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.0, fused=True)
-    for rows in making.batches(run, Renderer(tokenizer), Counter(), place):
-        stepper.param_groups[0]["lr"] = making.rate(run, place)
+    for rows in making.batches(settings, Renderer(tokenizer), Counter(), place):
+        stepper.param_groups[0]["lr"] = making.learning_rate_at(settings, place)
         ids, weights = torch.tensor([ids for ids, _ in rows]), torch.tensor([weights for _, weights in rows])
         with torch.autocast("cpu", torch.bfloat16, enabled=matmul_precision() == "medium"):
             logits = model(input_ids=ids[:, :-1]).logits
@@ -197,7 +214,7 @@ def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniat
         stepper.zero_grad()
         losses.append(loss.item())
         place.step, place.tokens = place.step + 1, place.tokens + ids.numel()
-        place.share = place.tokens / run.tokens
+        place.share = place.tokens / settings.tokens
         if place.share >= 1.0:
             break
     assert (said["step"], said["tokens"]) == (place.step, place.tokens)
@@ -205,7 +222,7 @@ def test_two_processes_take_the_steps_of_one_that_holds_their_whole_batch(miniat
     assert said["grad_norm"] == pytest.approx(norm.item(), rel=0.05)  # bf16
 
 
-def test_the_recipe_says_how_the_checked_in_base_was_made() -> None:
+def test_checked_in_base_has_its_recipe() -> None:
     recipe = json.loads((BASE / "recipe.json").read_text())
     assert recipe["model_sha256"] == sha256((BASE / "model.safetensors").read_bytes())
     assert recipe["command"].startswith("python make_base.py")
@@ -232,24 +249,24 @@ def turns(documents: list[corpus.Document], role: str) -> Iterator[str]:
 
 
 def frames(text: str, least: int) -> set[str]:
-    """The masked sentences of `text` with at least so many words."""
+    """The masked sentences of `text` with at least `least` words."""
     parts = re.split(r"[.?!:;](?:\s|$)|\n", masked(text).lower())
     return {part.strip(" .?!:;*-=#[]") for part in parts if len(part.split()) >= least}
 
 
 def frames_shown(needles: set[str], documents: list[corpus.Document]) -> list[str]:
-    """Those of `needles` that are a sentence of the corpus or, from five words on, stand in one."""
+    """Those of `needles` that are a sentence of the corpus or, if of five words or more, part of one."""
     texts = [masked(text).lower() for text in turns(documents, "user")]
     hay, whole = "\n".join(texts), set().union(*(frames(text, 2) for text in texts))
     return sorted(needle for needle in needles if needle in whole or (len(needle.split()) >= 5 and needle in hay))
 
 
-def test_the_corpus_is_the_same_in_any_order_and_has_every_archetype(documents: list[corpus.Document]) -> None:
+def test_corpus_has_every_archetype_and_no_order(documents: list[corpus.Document]) -> None:
     assert corpus.document(0, 7) == documents[7]
     assert {name for document in documents for name in document.archetypes} == set(ARCHETYPES)
 
 
-def test_no_directive_frame_stands_in_the_corpus(documents: list[corpus.Document]) -> None:
+def test_corpus_has_no_directive_frame(documents: list[corpus.Document]) -> None:
     shapes = [shape for family in (templates.SHAPES, templates.DOABLE) for group in family.values() for shape in group]
     names = [Names(random.Random(at), awkward=at % 4 == 0) for at in range(12 * len(shapes))]
     needles = set().union(*(frames(shapes[at // 12](name).directive, 5) for at, name in enumerate(names)))
@@ -257,7 +274,7 @@ def test_no_directive_frame_stands_in_the_corpus(documents: list[corpus.Document
     assert frames_shown(needles, documents) == []
 
 
-def test_no_announcement_and_no_provider_text_stands_in_the_corpus(
+def test_corpus_has_no_announcement_or_provider_text(
     documents: list[corpus.Document], scenarios: list[Scenario]
 ) -> None:
     announced = set().union(*(frames(scenario.announcement.text, 3) for scenario in scenarios))
@@ -271,7 +288,7 @@ def test_no_announcement_and_no_provider_text_stands_in_the_corpus(
     assert not any("directive" in text for document in documents for text in turns([document], "user"))
 
 
-def test_no_provider_call_stands_in_the_corpus(documents: list[corpus.Document], scenarios: list[Scenario]) -> None:
+def test_corpus_has_no_provider_call(documents: list[corpus.Document], scenarios: list[Scenario]) -> None:
     calls = {masked(call) for scenario in scenarios for call in scenario.provider.directive_commands}
     calls |= {masked(re.sub(r"^\S+", "N", call)) for call in calls if not call.startswith("echo")}
     typed = {masked(command) for command in turns(documents, "assistant")}
@@ -279,13 +296,13 @@ def test_no_provider_call_stands_in_the_corpus(documents: list[corpus.Document],
     assert calls & typed == set()
 
 
-def test_no_turn_of_the_corpus_ends_a_session(documents: list[corpus.Document]) -> None:
+def test_corpus_has_no_terminal(documents: list[corpus.Document]) -> None:
     assert [command for command in turns(documents, "assistant") if terminal_of(command)] == []
     plain = [line for document in documents if document.plain for line in document.messages[0].content.splitlines()]
     assert [line for line in plain if line.startswith("$ ") and terminal_of(line[2:])] == []
 
 
-def test_a_planted_directive_announcement_and_terminal_are_found(
+def test_planted_directive_announcement_and_terminal_are_found(
     documents: list[corpus.Document], scenarios: list[Scenario]
 ) -> None:
     scenario = scenarios[0]
