@@ -1,4 +1,4 @@
-"""For every script: what a user can get wrong, the one line it says, and exit code 2."""
+"""Every script answers bad input with one line and exit code 2."""
 
 import json
 import os
@@ -113,7 +113,7 @@ def refused(place: Path, name: str, flags: list[str], environment: dict[str, str
 @pytest.mark.docker
 @pytest.mark.parametrize("what", RECORDS)
 @pytest.mark.parametrize("name", READERS)
-def test_records_that_cannot_be_taken_are_named(name: str, what: str, place: Path) -> None:
+def test_unusable_records_are_named(name: str, what: str, place: Path) -> None:
     kind = "trajectory" if name == "sft.py" else "scenario"
     words = "one known value per axis" if (name, what) == ("sft.py", "axis") else RECORDS[what]
     refused(place, name, [flag.format(records=f"{kind}/{what}") for flag in READERS[name]], {}, words)
@@ -121,7 +121,7 @@ def test_records_that_cannot_be_taken_are_named(name: str, what: str, place: Pat
 
 @pytest.mark.docker
 @pytest.mark.parametrize(("name", "flags", "environment", "words"), ROWS)
-def test_a_mistake_is_one_line(
+def test_mistakes_are_one_line(
     name: str, flags: list[str], environment: dict[str, str], words: str, place: Path
 ) -> None:
     refused(place, name, flags, environment, words)

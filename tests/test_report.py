@@ -1,4 +1,4 @@
-"""Runs become a table and a picture."""
+"""report.py writes a table and a picture of eval runs, and names bad input in one line."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def run_report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_path: Path) -> None:
+def test_table_and_picture_are_written(tmp_path: Path) -> None:
     runs = [written(tmp_path, "small", 2, 30), written(tmp_path, "large", 5, 90)]
     table, picture = tmp_path / "out" / "rates.md", tmp_path / "out" / "curve.svg"
     done = run_report("--runs", *runs, "--table", table, "--picture", picture, "--axes", "task")
@@ -59,12 +59,12 @@ def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_pa
     assert "<svg" in picture.read_text()[:1000]
 
 
-def test_runs_on_about_as_much_data_are_drawn_in_one_place() -> None:
+def test_close_data_sizes_are_drawn_together() -> None:
     assert gathered([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
     assert gathered([7]) == {7: 7}
 
 
-def test_a_log_is_cut_into_hundredths_without_a_rest() -> None:
+def test_log_blocks_cover_every_step() -> None:
     """1,920 steps in blocks of 19 once left a last point of a single step in the picture."""
     blocks = hundredths(range(1920))
     assert [row for block in blocks for row in block] == list(range(1920))
@@ -72,7 +72,7 @@ def test_a_log_is_cut_into_hundredths_without_a_rest() -> None:
     assert [list(block) for block in hundredths([1, 2])] == [[1], [2]]
 
 
-def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+def test_equal_names_are_told_apart_by_path(tmp_path: Path) -> None:
     runs = [
         written(tmp_path, f"draw-{draw}/eval-{side}", draw, 30, f"draw-{draw}/adapter")
         for draw in (1, 2, 3)
@@ -155,7 +155,7 @@ def test_bad_input_is_one_line_and_exit_2(
     assert len(told.splitlines()) == 1
 
 
-def test_a_run_without_a_manifest_is_taken_and_said_so(tmp_path: Path) -> None:
+def test_run_without_a_manifest_is_noted(tmp_path: Path) -> None:
     run = written(tmp_path, "run", 1, 5)
     (run / "manifest.json").unlink()
     done = run_report("--runs", run, "--table", tmp_path / "t.md")
