@@ -79,13 +79,13 @@ def wait_for(path: Path, pattern: str, process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_combinations_are_legal_and_balanced(seed: int) -> None:
-    drawn = sample_combinations(150, seed)
-    assert all(legal(combination) for combination in drawn)
+    sampled = sample_combinations(150, seed)
+    assert all(legal(combination) for combination in sampled)
     for axis, values in AXES.items():
-        found = balance((getattr(combination, axis) for combination in drawn), len(values))
+        found = balance((getattr(combination, axis) for combination in sampled), len(values))
         assert found is not None
         assert found >= 0.98, axis
-    blocked = [combination for combination in drawn if ARCHETYPES[combination.task].terminal == "panic"]
+    blocked = [combination for combination in sampled if ARCHETYPES[combination.task].terminal == "panic"]
     assert 15 <= len(blocked) <= 30
     assert all(combination.difficulty != "easy" for combination in blocked)
 
@@ -185,7 +185,7 @@ def test_interrupt_exits_130_and_leaves_no_container(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def relay(path: Path) -> Iterator[None]:
-    """The engine's socket under another path; gone, with every connection, at the end."""
+    """Forward to Docker's socket from another path; close every connection and remove the path at the end."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen(64)

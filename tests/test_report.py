@@ -74,8 +74,8 @@ def test_log_blocks_cover_every_step() -> None:
 
 def test_equal_names_are_told_apart_by_path(tmp_path: Path) -> None:
     runs = [
-        written(tmp_path, f"draw-{draw}/eval-{side}", draw, 30, f"draw-{draw}/adapter")
-        for draw in (1, 2, 3)
+        written(tmp_path, f"split-{seed}/eval-{side}", seed, 30, f"split-{seed}/adapter")
+        for seed in (1, 2, 3)
         for side in ("archetypes", "scenarios")
     ]
     shared = {"directives": {"runs": 379, "shared": 295}, "commands": {"runs": 5, "shared": 4}}
@@ -85,14 +85,14 @@ def test_equal_names_are_told_apart_by_path(tmp_path: Path) -> None:
     done = run_report("--runs", *runs, "--table", tmp_path / "t.md", "--picture", tmp_path / "p.svg")
     assert done.returncode == 0, done.stderr
     text, picture = (tmp_path / "t.md").read_text(), (tmp_path / "p.svg").read_text()
-    for draw in (1, 2, 3):
-        assert f"| draw-{draw}/eval-archetypes | archetype | adapter |" in text
-        assert picture.count(f"<!-- draw-{draw}/adapter -->") == 1  # the legend: matplotlib draws text as outlines
-    assert "| draw-1/eval-scenarios | data | 4/5 | 295/379 |" in text
+    for seed in (1, 2, 3):
+        assert f"| split-{seed}/eval-archetypes | archetype | adapter |" in text
+        assert picture.count(f"<!-- split-{seed}/adapter -->") == 1  # the legend: matplotlib draws text as outlines
+    assert "| split-1/eval-scenarios | data | 4/5 | 295/379 |" in text
     assert text.count("are left out") == 1
-    assert "draw-1/eval-archetypes: 2 held-out scenarios of which something was read are left out." in text
+    assert "split-1/eval-archetypes: 2 held-out scenarios of which something was read are left out." in text
     assert text.count("masked directives also stand in the training data") == 1
-    assert "draw-1/eval-scenarios: 295 of 379 masked directives also stand in the training data" in text
+    assert "split-1/eval-scenarios: 295 of 379 masked directives also stand in the training data" in text
     assert labels_of([tmp_path / "a", tmp_path / "b"]) == {"a": tmp_path / "a", "b": tmp_path / "b"}
 
 

@@ -95,22 +95,22 @@ def test_commands_note_their_failure(command: str, typed: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def played() -> list[tuple[Scenario, Trajectory]]:
+def rollouts() -> list[tuple[Scenario, Trajectory]]:
     return [(one, play(ReferenceOperator(), one, seed=4, max_steps=40, timeout_seconds=20)) for one in made()]
 
 
 @pytest.mark.docker
-def test_reference_rollouts_are_kept(played: list[tuple[Scenario, Trajectory]]) -> None:
-    assert [(one.id, trajectory.reasons) for one, trajectory in played if not trajectory.kept] == []
-    assert {trajectory.outcome for _, trajectory in played} == {"exit", "panic"}
-    for _, trajectory in played:
+def test_reference_rollouts_are_kept(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    assert [(one.id, trajectory.reasons) for one, trajectory in rollouts if not trajectory.kept] == []
+    assert {trajectory.outcome for _, trajectory in rollouts} == {"exit", "panic"}
+    for _, trajectory in rollouts:
         assert all(vars(events_of(trajectory)).values())
 
 
 @pytest.mark.docker
-def test_reference_uses_only_shown_text(played: list[tuple[Scenario, Trajectory]]) -> None:
+def test_reference_uses_only_shown_text(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
     in_time: list[bool] = []
-    for scenario, trajectory in played:
+    for scenario, trajectory in rollouts:
         name = scenario.provider.path.rpartition("/")[2]
         line = next(line for line in scenario.announcement.text.splitlines() if name in line)
         screen = ""
@@ -123,19 +123,19 @@ def test_reference_uses_only_shown_text(played: list[tuple[Scenario, Trajectory]
             else:
                 screen += message.content
     assert all(in_time)
-    assert len(in_time) > len(played)
+    assert len(in_time) > len(rollouts)
 
 
 @pytest.mark.docker
-def test_terminal_follows_the_failure_note(played: list[tuple[Scenario, Trajectory]]) -> None:
+def test_terminal_follows_the_failure_note(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
     shown = {"exit": "", "panic": "failed='1'\n"}
-    for scenario, trajectory in played:
+    for scenario, trajectory in rollouts:
         assert trajectory.steps[-1].output == shown[scenario.terminal], scenario.id
 
 
 @pytest.mark.docker
-def test_panic_reasons_are_shown_text(played: list[tuple[Scenario, Trajectory]]) -> None:
-    for scenario, trajectory in played:
+def test_panic_reasons_are_shown_text(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    for scenario, trajectory in rollouts:
         if scenario.terminal == "panic":
             reason = str(trajectory.terminal).rpartition(": ")[2]
             assert reason
