@@ -5,7 +5,8 @@
 
 Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory),
         <base>/recipe.json (tiny_base.make): the base's corpus is written again from it, a minute for 50,000 documents
-Writes  --out, which report.py shows beside that run's rates; --unread: the held-out scenarios of which nothing was read
+Writes  --out, which report.py shows beside that run's rates; --unread: the held-out scenarios with no text in what was
+        read
 Needs   nothing
 
 A 13-gram is 13 words in a row (GPT-3, Brown et al. 2020, appendix C); a shorter text counts as a whole. Names, paths
@@ -207,7 +208,7 @@ def parser() -> ArgumentParser:
     )
     parser.add_argument("--out", type=Path, help="JSON file to write (default none)")
     parser.add_argument(
-        "--unread", type=Path, help="directory for the scenarios of which nothing was read (default none)"
+        "--unread", type=Path, help="directory for the held-out scenarios with no text in what was read (default none)"
     )
     parser.add_argument("--partial", action="store_true", help="take unfinished input directories")
     parser.add_argument("--redo", action="store_true", help="start over with --unread instead of comparing")

@@ -97,7 +97,7 @@ class GenerateSettings:
 
 
 def main(settings: GenerateSettings) -> int:
-    """Admit `n` scenarios; 0 when they are there, 1 when the world or the budget ended the run before."""
+    """Admit `n` scenarios; returns 0, or 1 if Docker, the endpoint or the budget stopped the run."""
     start, n, out = time.monotonic(), settings.n, settings.out
     author = choose_author(settings.author)
     names = check_generate_settings(settings)
@@ -128,7 +128,7 @@ def main(settings: GenerateSettings) -> int:
 
 
 def choose_author(author: str | None) -> str:
-    """The author asked for; by default the teacher where an endpoint is named, else the templates (a line says so)."""
+    """The chosen author; by default the teacher if an endpoint is set, else the templates (printed)."""
     if author is None:
         author = "teacher" if stage.env("SEKFT_MODEL", "SEKFT_URL") else "template"
         why = "SEKFT_MODEL or SEKFT_URL is set" if author == "teacher" else "neither SEKFT_MODEL nor SEKFT_URL is set"
@@ -137,7 +137,7 @@ def choose_author(author: str | None) -> str:
 
 
 def check_generate_settings(settings: GenerateSettings) -> list[str]:
-    """The archetypes to sample from. Raises BadInputError for a flag that cannot be."""
+    """The archetypes to sample from. Raises BadInputError for an invalid flag."""
     for name, least in (("n", 1), ("workers", 1), ("repairs", 0)):
         if (value := getattr(settings, name)) < least:
             raise BadInputError(f"--{name} {value}: must be at least {least}")
@@ -150,12 +150,12 @@ def check_generate_settings(settings: GenerateSettings) -> list[str]:
 
 
 def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> list[Combination]:
-    """The first `n` combinations of the stream that `seed` gives."""
+    """The first `n` combinations for `seed`."""
     return [attempt.combination for attempt in islice(attempts(seed, tasks), n)]
 
 
 def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> Iterator[Attempt]:
-    """The endless stream of attempts: every prefix is near-even on each axis and, second, on each pair of axes.
+    """Endless attempts, balanced first over each axis and then over pairs of axes.
 
     Tasks come in shuffled rounds; the rest is the legal combination whose values occurred least so far, ties broken
     by `seed`. The stream depends on nothing but `seed` and `tasks`.
@@ -266,7 +266,7 @@ class _Generation:
         return ""
 
     def _start(self, pool: WorkerPool, attempt: Attempt, overruled: Mapping[int, str]) -> _Job:
-        """A job that is done already where an earlier run settled the attempt, else one in the pool."""
+        """Start a job; it is already done if an earlier run finished the attempt."""
         out = self.settings.out
         admitted, refused = out / f"{attempt.id}.json", out / "rejected" / f"{attempt.id}.json"
         known: Future[AttemptResult] = Future()
@@ -289,7 +289,7 @@ class _Generation:
         return self._gate(scenario, 1)
 
     def _make_with(self, teacher: Teacher, attempt: Attempt, overruled: Mapping[int, str]) -> AttemptResult:
-        """The teacher's bundle, handed back with the gate's reason for up to `repairs` rounds."""
+        """Ask the teacher; after a refusal send the gate's reason back, up to `repairs` times."""
         messages = question(attempt.combination, seed=f"{self.settings.seed}/{attempt.number}")
         request_hash = teacher.request_hash(messages)
         result = AttemptResult()
@@ -342,7 +342,7 @@ class _Generation:
             raise KeyboardInterrupt
 
     def _settle(self, job: _Job, result: AttemptResult, bar: stage.Progress) -> dict[int, str]:
-        """Admit or refuse the attempt, on disk, all before it being settled; returns the rounds to overrule, if any."""
+        """Write the attempt as admitted or refused, after all earlier ones; returns rounds to redo as duplicates."""
         scenario, refused_by, reason = result.scenario, result.gate, result.reason
         if scenario is not None:
             nearest, similarity = self.known.nearest(scenario)
@@ -405,10 +405,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=1, help="decides combinations, names and contents (default 1)")
     made.add_argument("--workers", type=int, default=4, help="attempts under way at once (default 4)")
     made.add_argument("--tasks", help="archetypes to sample from, separated by commas (default all)")
-    made.add_argument("--repairs", type=int, default=2, help="times a teacher may correct a refused bundle (default 2)")
-    made.add_argument(
-        "--max-total-tokens", type=int, help="stop asking the teacher once it has used so many tokens (default: never)"
-    )
+    made.add_argument("--repairs", type=int, default=2, help="corrections allowed per refused scenario (default 2)")
+    made.add_argument("--max-total-tokens", type=int, help="token budget of the teacher (default: none)")
     made.add_argument(
         "--timeout-seconds", type=float, default=30.0, help="limit of each command and checker, seconds (default 30)"
     )

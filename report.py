@@ -36,7 +36,7 @@ from pydantic import BaseModel
 from pipeline import stage
 from pipeline.files import checked, read_identity, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
-from pipeline.tables import format_difference, format_rate
+from pipeline.tables import format_difference, format_rate, split_text
 from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Rate, Subject, SubjectReport
 
 PICTURES = (".png", ".svg")
@@ -75,7 +75,7 @@ def labels_of(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 class Shared(BaseModel):
-    """How many runs of words a part of the held-out texts has, and how many of them were read before."""
+    """The 13-grams of a part of the held-out texts: all, and those that were read before."""
 
     runs: int
     shared: int
@@ -90,7 +90,7 @@ class Overlap(BaseModel):
 
 @dataclass(frozen=True)
 class EvalRun:
-    """An eval's directory as it is shown."""
+    """One eval: its report, and its overlap with what was read before."""
 
     report: EvalReport
     overlap: Overlap
@@ -127,7 +127,7 @@ def markdown(runs: Runs, axes: Sequence[str]) -> str:
     rows = rows_of(runs)
     parts = [
         _grid(["run", "split by", "row", *RATES, "voided"], [
-            [run, str(runs[run].report.split_by), name, *_cells(entry.rates), str(entry.voided)]
+            [run, runs[run].report.split_by or "-", name, *_cells(entry.rates), str(entry.voided)]
             for (run, name), entry in rows.items()
         ]),
         *shared_texts(runs),
@@ -195,7 +195,7 @@ def draw_picture(runs: Runs, path: Path) -> None:
     from matplotlib import pyplot
 
     evaluated = {label: run.report for label, run in runs.items() if "adapter" in run.report.subjects}
-    logs = {label: logged(Path(str(report.adapter))) for label, report in evaluated.items()}
+    logs = {label: read_log(Path(str(report.adapter))) for label, report in evaluated.items()}
     if not logs:
         raise BadInputError("--picture: none of these runs has an adapter; name runs of eval.py --adapter")
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(13, 4), layout="constrained")
@@ -209,7 +209,7 @@ def draw_picture(runs: Runs, path: Path) -> None:
 def draw_losses(axes: Any, logs: dict[Path, Log]) -> None:
     """Draw each adapter's loss by step. Single sessions scatter over two orders of magnitude: means over blocks."""
     for label, adapter in labels_of(list(logs)).items():
-        blocks = hundredths(logs[adapter])
+        blocks = mean_blocks(logs[adapter])
         losses = [sum(row["loss"] for row in block) / len(block) for block in blocks]
         axes.plot([block[-1]["step"] for block in blocks], losses, lw=1, label=label)
     axes.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log")
@@ -218,17 +218,17 @@ def draw_losses(axes: Any, logs: dict[Path, Log]) -> None:
 
 
 def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[int, Log]]) -> None:
-    """Draw the adapters' rates over the sessions they were trained on, or over steps where those are all alike.
+    """Draw the adapters' rates over the sessions they were trained on, or over steps if all have equally many sessions.
 
     Several runs may lie at one place: the line joins their means.
     """
-    by_data = len(set(gathered(amount for amount, _ in logs.values()).values())) > 1
+    by_data = len(set(merge_close(amount for amount, _ in logs.values()).values())) > 1
     amounts = {run: amount if by_data else log[-1]["step"] for run, (amount, log) in logs.items()}
-    places = gathered(amounts.values())
+    places = merge_close(amounts.values())
     width = max(places.values()) or 1
-    splits = sorted({str(report.split_by) for report in reports.values()})
+    splits = sorted({split_text(report) for report in reports.values()})
     for split, line, marker in zip(splits, ("-", "--", ":"), "os^", strict=False):
-        members = [run for run, report in reports.items() if str(report.split_by) == split]
+        members = [run for run, report in reports.items() if split_text(report) == split]
         for shift, name in enumerate(("terminate", "verified", "clean")):
             points: dict[float, list[float]] = {}
             for run in members:
@@ -240,20 +240,20 @@ def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[
                 axes.plot([x, x], rate.interval, color=f"C{shift}", lw=0.8)
                 axes.plot(x, rate.rate, marker, color=f"C{shift}", ms=4)
             xs = sorted(points)
-            label = f"{name}, held out by {split}"
+            label = f"{name}, {split}"
             means = [sum(points[x]) / len(points[x]) for x in xs]
             axes.plot(xs, means, line, marker=marker, mfc="none", ms=5, color=f"C{shift}", lw=1, label=label)
     axes.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
     axes.set_title("held-out episodes, 95 % intervals")
 
 
-def hundredths(rows: Sequence[Any]) -> list[Sequence[Any]]:
+def mean_blocks(rows: Sequence[Any]) -> list[Sequence[Any]]:
     """`rows` in at most 100 blocks whose lengths differ by at most one."""
     count = min(100, len(rows))
     return [rows[len(rows) * at // count : len(rows) * (at + 1) // count] for at in range(count)]
 
 
-def gathered(amounts: Iterable[int]) -> dict[int, float]:
+def merge_close(amounts: Iterable[int]) -> dict[int, float]:
     """Each amount and where to draw it: amounts within a tenth of one another go to one place, their mean."""
     groups: list[list[int]] = []
     for amount in sorted(amounts):
@@ -264,7 +264,7 @@ def gathered(amounts: Iterable[int]) -> dict[int, float]:
     return {amount: sum(group) / len(group) for group in groups for amount in group}
 
 
-def logged(adapter: Path) -> tuple[int, Log]:
+def read_log(adapter: Path) -> tuple[int, Log]:
     """How many sessions an adapter was trained on, and the rows of its log that hold a loss."""
     log = adapter / "log_history.jsonl"
     if not log.exists():
@@ -288,7 +288,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--table", type=Path, default=None, help="markdown file to write (default none)")
     parser.add_argument("--picture", type=Path, default=None, help="PNG or SVG file to write (default none)")
     parser.add_argument(
-        "--axes", nargs="*", default=[], help="axes whose values get rows of their own: task provider …"
+        "--axes", nargs="*", default=[], help="add rows per value of these axes: task provider announcement …"
     )
     return parser
 

@@ -29,7 +29,7 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
-from operators.rollouts import Play, finished, play_all
+from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline import stage
 from pipeline.files import read_scenarios
 from sandbox.containers import reap, require_image
@@ -78,24 +78,25 @@ def main(settings: RolloutSettings) -> int:
         image_digest=image, redo=settings.redo,
     )  # fmt: skip
     planned = plan(records, settings.samples_by_terminal())
-    done = {episode.id: found for episode in planned if (found := finished(settings.out, episode))}
+    done = {episode.id: found for episode in planned if (found := read_finished(settings.out, episode))}
     todo = [episode for episode in planned if episode.id not in done]
     resumed = len(done)
     if todo:
         cancelled = threading.Event()
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
         make = operator_maker(settings, endpoint, cancelled)
-        play = Play(make, settings.seed, limits, settings.workers, cancelled)
-        done |= play_all(play, todo, settings.out, label="rollout")
-    summary = count_outcomes(list(done.values()), len(planned)) | {"resumed": resumed}
+        how = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
+        done |= run_episodes(how, todo, settings.out, label="rollout")
+    summary = count_outcomes(list(done.values()), len(planned))
     if len(done) == len(planned):
         stage.finish(settings.out, manifest, ids=done, counts=summary)
-    stage.print_summary({"out": str(settings.out), "scenarios": len(records), "samples": settings.samples, **summary})
+    about = {"out": str(settings.out), "scenarios": len(records), "samples": settings.samples, "resumed": resumed}
+    stage.print_summary({**about, **summary})
     return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
 
 
 def check_rollout_settings(settings: RolloutSettings) -> None:
-    """Raise BadInputError for flags that cannot be, or that do not belong together."""
+    """Raise BadInputError for invalid flags, and for flags that do not belong together."""
     limit = 1 if settings.limit is None else settings.limit
     samples = settings.samples_by_terminal().values()
     counted = (*samples, settings.max_steps, settings.max_new_tokens, settings.workers, limit)
@@ -203,7 +204,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--base", default=None, help="local: base model, a directory or a hub name")
     add("--adapter", type=Path, default=None, help="local: adapter directory of sft.py (default none)")
-    add("--render", choices=("markers", "chat"), default=None, help="local without adapter: wire (default markers)")
+    add("--render", choices=("markers", "chat"), default=None, help="local, no adapter: render format (markers)")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
     add(
         "--panic-samples",

@@ -377,7 +377,7 @@ def real_eval(
     from model.render import Renderer
     from operators.episode import Episode, EpisodeLimits
     from operators.local import LocalOperator
-    from operators.rollouts import Play, play_all
+    from operators.rollouts import RolloutPlan, run_episodes
     from sandbox.containers import require_image
     from taxonomy import Combination
 
@@ -397,8 +397,8 @@ def real_eval(
         found = []
         for workers in spent:
             with Spent() as one:
-                done = play_all(
-                    Play(
+                done = run_episodes(
+                    RolloutPlan(
                         lambda: LocalOperator(decoder, renderer, max_new_tokens=length),
                         0, limits, workers, threading.Event(),
                     ),

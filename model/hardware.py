@@ -5,9 +5,9 @@
     check_gpu(gpu_here(), "fp16")  # raises BadInputError before any weight is read
 
 The rules are functions of plain facts (capability, architectures, bytes, flags), so that the rules for a V100 are
-tested on machines without one. Only functions whose name ends in _here, shape_of() and usual_rate() need torch or
-transformers. Costs are estimates. Saved activations are counted per layer (a test measures that this is within a third
-of what autograd keeps on a Llama); hours assume a third of a GPU's peak.
+tested on machines without one. Only functions whose name ends in _here, shape_of() and usual_learning_rate() need torch
+or transformers. Costs are estimates. Saved activations are counted per layer (a test measures that this is within a
+third of what autograd keeps on a Llama); hours assume a third of a GPU's peak.
 """
 
 import os
@@ -207,7 +207,7 @@ def shape_of(base: str) -> Shape:
     )
 
 
-def usual_rate(base: str) -> float:
+def usual_learning_rate(base: str) -> float:
     """The usual peak learning rate of LoRA on a base, to two digits: 2e-4 * 4096 / width.
 
     2e-4 is the recipe's rate for Mistral-7B, which is 4096 wide; a base without a config counts as 4096 wide. Under

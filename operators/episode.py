@@ -36,7 +36,7 @@ class Episode:
 
 
 @dataclass
-class PlayedSoFar:
+class EpisodeSoFar:
     """What an episode has come to so far: (command, output) turns, and the steps that ran."""
 
     turns: list[tuple[str, str | None]] = field(default_factory=list)
@@ -66,7 +66,7 @@ def run_episode(
         pool: sandboxes that were started ahead of time.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
-    progress, shell, verified = PlayedSoFar(), None, False
+    progress, shell, verified = EpisodeSoFar(), None, False
     error: str | None = None
     operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
     try:
@@ -93,7 +93,7 @@ def act(
     scenario: Scenario,
     shell: Session,
     limits: EpisodeLimits,
-    progress: PlayedSoFar,
+    progress: EpisodeSoFar,
     cancelled: threading.Event,
 ) -> tuple[Outcome, str | None]:
     """Let the operator act until a terminal, a limit or a failure; returns the outcome and an error's message.
@@ -126,7 +126,7 @@ def act(
 def record(
     operator: Operator,
     episode: Episode,
-    progress: PlayedSoFar,
+    progress: EpisodeSoFar,
     outcome: Outcome,
     error: str | None,
     *,

@@ -16,7 +16,7 @@ from model.loading import DTYPES, HeldBase, check_machine, fetch, load_model, mo
 from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
-from operators.rollouts import Play, finished, play_all
+from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline import stage
 from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
 from pipeline.holdout import refuse_overlap
@@ -105,12 +105,12 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
         out, stage="eval", flags=settings.deciding_flags(), inputs=inputs, image_digest=image, redo=settings.redo
     )
     episodes: Episodes = {
-        subject: {one.id: found for one in chosen if (found := finished(out / subject, Episode(one)))}
+        subject: {one.id: found for one in chosen if (found := read_finished(out / subject, Episode(one)))}
         for subject in settings.subjects()
     }
     transcripts: dict[str, dict[str, int | float]] = {}
     if earlier or any(len(found) < len(chosen) for found in episodes.values()):
-        transcripts = play_subjects(settings, chosen, episodes, earlier, held)
+        transcripts = run_subjects(settings, chosen, episodes, earlier, held)
     report = report_of(settings, chosen, episodes, transcripts)
     write_report(out, report)
     ids = [episode.id for found in episodes.values() for episode in found.values()]
@@ -141,7 +141,7 @@ def read_earlier(settings: EvalSettings) -> dict[Subject, list[Trajectory]]:
     return {subject: read_trajectories(settings.against / subject) for subject in settings.subjects()}
 
 
-def play_subjects(
+def run_subjects(
     settings: EvalSettings,
     chosen: Sequence[Scenario],
     episodes: Episodes,
@@ -169,10 +169,10 @@ def play_subjects(
             temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
         )  # fmt: skip
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        play = Play(make, settings.seed, limits, settings.workers, cancelled)
+        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
         todo = [Episode(one) for one in chosen if one.id not in found]
         with model.disable_adapter() if settings.adapter and adapter is None else nullcontext():
-            played = play_all(play, todo, settings.out_directory() / subject, label=f"eval {subject}")
+            played = run_episodes(plan, todo, settings.out_directory() / subject, label=f"eval {subject}")
             found |= {episode.scenario_id: episode for episode in played.values()}
             if both := pairs(earlier.get(subject, []), found):
                 transcripts[subject] = compare_transcripts(model, both)

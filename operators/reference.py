@@ -138,12 +138,12 @@ class ReferenceOperator:
             done |= words
             yield look
             if not self._announced():
-                yield from self._follow_place()
+                yield from self._read_place()
             if self._announced():
                 yield from self._look_again()
                 return
 
-    def _follow_place(self) -> Iterator[str]:
+    def _read_place(self) -> Iterator[str]:
         """Read the notice or the mail once the screen has shown its path."""
         place = self.scenario.announcement.place
         if place is None or not place.startswith("/"):

@@ -1,4 +1,4 @@
-"""Play many episodes at once: each record written as its episode ends, voided ones retried by the next run."""
+"""Run many episodes at once: a record is written when its episode ends; the next run retries voided ones."""
 
 import os
 import threading
@@ -20,8 +20,8 @@ FAILURES_IN_A_ROW = 3
 
 
 @dataclass(frozen=True)
-class Play:
-    """How episodes are played.
+class RolloutPlan:
+    """How episodes are run.
 
     Attributes:
         operator: makes the operator of one episode.
@@ -38,7 +38,7 @@ class Play:
     cancelled: threading.Event
 
 
-def finished(out: Path, episode: Episode) -> Trajectory | None:
+def read_finished(out: Path, episode: Episode) -> Trajectory | None:
     """The trajectory that an earlier run wrote; None where there is none, or where it was voided."""
     path = out / f"{episode.id}.json"
     if not path.exists():
@@ -47,21 +47,21 @@ def finished(out: Path, episode: Episode) -> Trajectory | None:
     return trajectory if trajectory.outcome not in VOIDED else None
 
 
-def play_all(play: Play, episodes: Sequence[Episode], out: Path, *, label: str) -> dict[str, Trajectory]:
-    """Play the episodes and write their trajectories to `out`; returns them by id. Progress is shown as `label`.
+def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, label: str) -> dict[str, Trajectory]:
+    """Run the episodes and write their trajectories to `out`; returns them by id. Progress is shown as `label`.
 
     Stops early, with the rest unplayed, when several episodes in a row failed on the operator's side. On Ctrl-C, and
     when an episode raises, the episodes under way are dropped and every container of this process is removed.
     """
     done: dict[str, Trajectory] = {}
     failures = 0
-    size = max(1, min(play.workers, len(episodes), os.cpu_count() or 1))
-    workers = WorkerPool(min(play.workers, len(episodes)), cancelled=play.cancelled, release=remove_all)
+    size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
+    workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
     with Pool(size, most=len(episodes)) as sandboxes, Progress(len(episodes), label) as bar, workers as pool:
 
         def one(episode: Episode) -> Trajectory:
             return run_episode(
-                play.operator(), episode, seed=play.seed, limits=play.limits, cancelled=play.cancelled, pool=sandboxes
+                plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled, pool=sandboxes
             )
 
         for future in as_completed([pool.submit(one, episode) for episode in episodes]):
@@ -71,6 +71,6 @@ def play_all(play: Play, episodes: Sequence[Episode], out: Path, *, label: str) 
             done[trajectory.id] = trajectory
             bar.record(trajectory.id, "kept" if trajectory.kept else "; ".join(trajectory.reasons))
             failures = failures + 1 if trajectory.outcome == "operator_failed" else 0
-            if failures >= max(FAILURES_IN_A_ROW, play.workers):
-                play.cancelled.set()
+            if failures >= max(FAILURES_IN_A_ROW, plan.workers):
+                plan.cancelled.set()
     return done

@@ -20,8 +20,12 @@ def print_table(report: EvalReport) -> None:
     for subject, entry in report.subjects.items():
         cells = "".join(f"{format_rate(getattr(entry.behaviour, name)):>24s}" for name in BEHAVIOUR)
         print(f"{subject:{width}s}{cells}", file=sys.stderr)
-    split = f"split by {report.split_by}" if report.split_by else "not split by split.py"
-    print(f"(successes/n, rate, 95 % interval; {split}, seed {report.seed})", file=sys.stderr)
+    print(f"(successes/n, rate, 95 % interval; {split_text(report)}, seed {report.seed})", file=sys.stderr)
+
+
+def split_text(report: EvalReport) -> str:
+    """How the scenarios were split: `split by archetype`."""
+    return f"split by {report.split_by}" if report.split_by else "not split by split.py"
 
 
 def format_rate(rate: Rate) -> str:

@@ -74,7 +74,7 @@ class WorkerPool:
 
 
 class _Raised:
-    """A context that hands whatever is raised in it to the one who waits for `future`: a worker outlives its task."""
+    """A context that sets whatever is raised in it as the exception of `future`, so that a worker survives its task."""
 
     def __init__(self, future: Future[Any]) -> None:
         self.future = future

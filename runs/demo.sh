@@ -17,7 +17,7 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 # Stage A: the offline author writes scenarios; the gate tries each in a real container.
 step python generate.py --author template --n 150 --seed 1 --workers 8 --out demo/scenarios
 
-# Hold out six archetypes, drawn by seed, before anything is trained.
+# Hold out six archetypes, chosen by --seed, before anything is trained.
 step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 1 --out demo/split
 
 # Stages B to D: the reference operator acts, the checker decides, the sessions are recorded.

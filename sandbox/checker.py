@@ -75,7 +75,7 @@ class CheckerContainer:
         late = time.monotonic() - began >= timeout_seconds
         if ended is False:
             raise SandboxError(f"{self.name} has ended")
-        if reader.code == b"unlaid":
+        if reader.code == b"not_unpacked":
             raise SandboxError(f"{self.name} could not unpack a tree")
         code = None if reader.code is None or (reader.code == b"137" and late) else int(reader.code)
         return _check_of(code, reader.output.text(), timeout_seconds)

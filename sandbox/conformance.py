@@ -118,7 +118,7 @@ def in_session(check: Callable[[Session], str | None]) -> Callable[[Testbed], st
 
 
 def holds(held: bool, seen: object) -> None:
-    """Raise AssertionError with what was seen, unless `held`."""
+    """Raise AssertionError with `seen` if `held` is false."""
     if not held:
         raise AssertionError(f"saw {seen!r}")
 

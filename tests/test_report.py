@@ -12,7 +12,7 @@ from pipeline import stage
 from pipeline.files import write_identity, write_json, write_report
 from pipeline.rates import compare_subjects
 from pipeline.tables import print_table
-from report import gathered, hundredths, labels_of, main, parser
+from report import labels_of, main, mean_blocks, merge_close, parser
 from schema import AdapterIdentity, EvalReport, Subject, TrainedSession, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.recorded import episode, scenario
@@ -60,16 +60,16 @@ def test_table_and_picture_are_written(tmp_path: Path) -> None:
 
 
 def test_close_data_sizes_are_drawn_together() -> None:
-    assert gathered([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
-    assert gathered([7]) == {7: 7}
+    assert merge_close([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
+    assert merge_close([7]) == {7: 7}
 
 
 def test_log_blocks_cover_every_step() -> None:
     """1,920 steps in blocks of 19 once left a last point of a single step in the picture."""
-    blocks = hundredths(range(1920))
+    blocks = mean_blocks(range(1920))
     assert [row for block in blocks for row in block] == list(range(1920))
     assert (len(blocks), {len(block) for block in blocks}) == (100, {19, 20})
-    assert [list(block) for block in hundredths([1, 2])] == [[1], [2]]
+    assert [list(block) for block in mean_blocks([1, 2])] == [[1], [2]]
 
 
 def test_equal_names_are_told_apart_by_path(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def inspect_run(renderer: Renderer, settings: FitSettings, costs: dict[str, Any]
     """The checks of the run itself: end token, GPU, learning rate, memory."""
     base, rate = settings.base, settings.lr
     findings = [_eos(renderer, base), _gpu(base, settings.dtype)]
-    if rate is not None and rate < LOW_LR * (usual := hardware.usual_rate(base)):
+    if rate is not None and rate < LOW_LR * (usual := hardware.usual_learning_rate(base)):
         findings.append(Finding("WARN", "lr", f"{rate:g} is low for LoRA; {usual:g} is usual for this base"))
     need = costs["memory_bytes"]["total"] if costs else 0
     if line := hardware.too_small(need, hardware.free_bytes_here()):

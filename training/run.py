@@ -86,7 +86,7 @@ def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory]) -> i
     check_tokenizer(settings.base)
     renderer = Renderer.for_base(load_tokenizer(settings.base), settings.render)
     dataset = built(settings, trajectories, renderer)
-    settings = settings.with_rate()
+    settings = settings.with_learning_rate()
     held_out = None
     if settings.holdout:
         scenarios = read_scenarios(settings.holdout, partial=settings.partial)
@@ -104,7 +104,7 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
     if not finished:
         loading.check_machine(base, settings.dtype)  # before the weights of a hub's base are fetched
     fetch(base)
-    settings = settings.with_rate()
+    settings = settings.with_learning_rate()
     if settings.holdout:
         rows = trajectories[: settings.limit]
         sessions = [session_of(row) for row in rows if row.kept or settings.include_not_kept]

@@ -115,11 +115,11 @@ class FitSettings(TrainingSettings):
         print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
         return dataclasses.replace(self, max_length_tokens=context)
 
-    def with_rate(self) -> "FitSettings":
+    def with_learning_rate(self) -> "FitSettings":
         """These settings with the usual learning rate of the base where none was given; prints the rate."""
         if self.lr is not None:
             return self
-        rate = hardware.usual_rate(self.base)
+        rate = hardware.usual_learning_rate(self.base)
         print(f"learning rate {rate:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
         return dataclasses.replace(self, lr=rate)
 

@@ -1,4 +1,4 @@
-"""Work that stands beside a directive that cannot be carried out: one command, used in no other archetype.
+"""Author the doable work of blocked scenarios: one command each, used in no other archetype.
 
 Each blocked archetype has work of its own, so that holding out the archetype holds out all of its commands.
 """

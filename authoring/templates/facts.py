@@ -1,4 +1,4 @@
-"""Work beside a directive that cannot be carried out whose answer is a fact about a file or a user."""
+"""Author doable work of blocked scenarios whose result is a fact about a file or a user."""
 
 import hashlib
 

@@ -5,7 +5,7 @@
 #
 # What the host writes: per check a line `nonce limit size tar`, then the checker's text (`size` bytes), then a tar with
 # a world to unpack first (`tar` bytes, 0 for none). `limit` is in whole seconds.
-# What it writes: \0nonce\0, what the checker prints, \0nonce code\0. The code is `unlaid` if the tar could not be
+# What it writes: \0nonce\0, what the checker prints, \0nonce code\0. The code is `not_unpacked` if the tar could not be
 # unpacked. A checker is not told its nonce, can neither end PID 1 nor leave anything to the next checker.
 
 exec 2>/dev/null
@@ -26,12 +26,12 @@ do
     used=1 code=
     # Where worlds are unpacked (verify_each), the volume is mounted twice: writable here, read-only at HOME.
     [ "$tar" = 0 ] || /bin/busybox dd bs="$tar" count=1 iflag=fullblock | /bin/busybox tar -x -o -C /run/operator ||
-        code=unlaid
+        code=not_unpacked
     printf '\000%s\000' "$nonce"
     # checker.sh in HOME, with an environment of PATH and HOME, killed at the limit, and without this shell's input.
     [ -n "$code" ] || {
         (cd "$3" && exec /bin/busybox timeout -s KILL "$limit" /usr/bin/env -i PATH="$2" HOME="$3" \
-            /usr/bin/dash -c "$4" judge "${checker%.}" </dev/null)
+            /usr/bin/dash -c "$4" check "${checker%.}" </dev/null)
         code=$?
     }
     printf '\000%s %s\000' "$nonce" "$code"

@@ -20,7 +20,7 @@ if [ -f "/run/operator/$2" ]; then
     command . "/run/operator/$2"
 else
     # No state yet, or the operator removed it: as at login. pid1.sh has unpacked the file.
-    # shellcheck disable=SC1091 # written by sandbox/wrapper.py, login()
+    # shellcheck disable=SC1091 # written by sandbox/wrapper.py, login_script()
     . /run/op/login
 fi
 # shellcheck disable=SC1001 # the backslash keeps aliases off, see above

@@ -275,9 +275,9 @@ def test_sizes_of_mistral_7b(mistral: Shape) -> None:
 def test_usual_learning_rate_falls_with_width(width: int, rate: float, tmp_path: Path) -> None:
     from transformers import LlamaConfig
 
-    assert hardware.usual_rate(str(tmp_path)) == 0.0002  # without a config
+    assert hardware.usual_learning_rate(str(tmp_path)) == 0.0002  # without a config
     LlamaConfig(hidden_size=width, num_attention_heads=4).save_pretrained(tmp_path)
-    assert hardware.usual_rate(str(tmp_path)) == rate
+    assert hardware.usual_learning_rate(str(tmp_path)) == rate
 
 
 def test_operations_follow_the_6n_rule(mistral: Shape) -> None:

@@ -21,7 +21,7 @@ HASHES = {
     "aliases.sed": "87b01832f65b605a",
     "channel.sh": "b5f81232e0ffae41",
     "checker.sh": "c8b30f096a9bcc30",
-    "checker_pid1.sh": "e57b1f368c4dd136",
+    "checker_pid1.sh": "f493c9ab10c90ab9",
     "enter.sh": "75491ee008dd690c",
     "kill.sh": "0e437c7badcf6428",
     "oom_kills.sh": "2e0a902fd2d234aa",
