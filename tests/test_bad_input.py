@@ -1,4 +1,4 @@
-"""For every script: what a user can get wrong, the one line it says, and exit code 2."""
+"""Every script answers bad input with one line and exit code 2."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pipeline.files import write_json, write_record
 from tests.helpers import ROOT, program, tiny
 
 BASE = str(ROOT / "base")
-NO_ENGINE = {"DOCKER_HOST": "unix:///nowhere.sock"}
+NO_DOCKER = {"DOCKER_HOST": "unix:///nowhere.sock"}
 
 # What a directory of records can be, and the words that name it.
 RECORDS = {
@@ -33,16 +33,16 @@ READERS = {
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("generate.py", ["--author", "template", "--n", "2", "--out", "file/out"], {}, "cannot be written"),
-    ("generate.py", ["--author", "template", "--n", "2", "--out", "out"], NO_ENGINE, "no Docker engine answers"),
+    ("generate.py", ["--author", "template", "--n", "2", "--out", "out"], NO_DOCKER, "no Docker engine answers"),
     ("generate.py", ["--author", "template", "--n", "0", "--out", "out"], {}, "--n"),
     ("generate.py", ["--author", "nobody", "--n", "2", "--out", "out"], {}, "invalid choice"),
     ("authoring.gate", ["nowhere.json"], {}, "nowhere.json"),
-    ("authoring.gate", ["good/tiny-1.json"], NO_ENGINE, "no Docker engine answers"),
+    ("authoring.gate", ["good/tiny-1.json"], NO_DOCKER, "no Docker engine answers"),
     ("split.py", ["--scenarios", "good", "--by", "archetype", "--k", "1", "--out", "file/o"], {}, "cannot be written"),
-    ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "out"], NO_ENGINE, "no Docker engine"),
+    ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "out"], NO_DOCKER, "no Docker engine"),
     ("rollout.py", ["--operator", "reference", "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
     ("rollout.py", ["--operator", "local", "--base", "bare", "--scenarios", "good", "--out", "o"], {}, "tokenizer"),
-    ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "out"], NO_ENGINE, "no Docker engine answers"),
+    ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "out"], NO_DOCKER, "no Docker engine answers"),
     ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
     ("eval.py", ["--base", "bare", "--scenarios", "good", "--out", "out"], {}, "tokenizer"),
     ("eval.py", ["--base", BASE, "--adapter", "other", "--scenarios", "good", "--out", "o"], {}, "'another'"),
@@ -60,7 +60,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
     ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
-    ("dashdocker.py", ["reap"], NO_ENGINE, "no Docker engine answers"),
+    ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),
 ]
 
 
@@ -113,7 +113,7 @@ def refused(place: Path, name: str, flags: list[str], environment: dict[str, str
 @pytest.mark.docker
 @pytest.mark.parametrize("what", RECORDS)
 @pytest.mark.parametrize("name", READERS)
-def test_records_that_cannot_be_taken_are_named(name: str, what: str, place: Path) -> None:
+def test_unusable_records_are_named(name: str, what: str, place: Path) -> None:
     kind = "trajectory" if name == "sft.py" else "scenario"
     words = "one known value per axis" if (name, what) == ("sft.py", "axis") else RECORDS[what]
     refused(place, name, [flag.format(records=f"{kind}/{what}") for flag in READERS[name]], {}, words)
@@ -121,7 +121,7 @@ def test_records_that_cannot_be_taken_are_named(name: str, what: str, place: Pat
 
 @pytest.mark.docker
 @pytest.mark.parametrize(("name", "flags", "environment", "words"), ROWS)
-def test_a_mistake_is_one_line(
+def test_mistakes_are_one_line(
     name: str, flags: list[str], environment: dict[str, str], words: str, place: Path
 ) -> None:
     refused(place, name, flags, environment, words)

@@ -1,4 +1,4 @@
-"""What held-out scenarios share with what was read is found under fresh names, and the corpus shares no sentence."""
+"""Text of held-out scenarios is found in the corpus and in the data, whatever names it holds."""
 
 import functools
 import json
@@ -26,7 +26,7 @@ def scenario(seed: str, task: str = "filter_rows") -> Scenario:
     return templates.author(Combination(task, "subcommand", "motd", "subhelp", "easy"), seed=seed, id=f"s-{seed}")
 
 
-def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
+def test_sentences_are_found_under_other_names() -> None:
     asked = "Save the rows of cake/pasta.csv whose column 3 is less than 73 as badger.csv, sorted by the first column."
     again = "Save the rows of fox.csv whose column 2 is less than 5 as maple/lime.csv, sorted by the first column."
     runs = {"directives": grams_in(asked)}
@@ -36,12 +36,12 @@ def test_a_sentence_under_other_names_is_found_and_another_is_not() -> None:
     assert found_in(runs, ["Sort the rows of fox.csv."]) == set()
 
 
-def test_a_short_text_counts_as_a_whole_and_bare_names_do_not() -> None:
+def test_short_texts_count_and_bare_names_do_not() -> None:
     assert grams_in("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
     assert grams_in("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
 
 
-def test_a_provider_is_a_name_whatever_it_is_called() -> None:
+def test_provider_names_are_masked() -> None:
     read = "Every shift starts with a look at what desk-amber or amber_docket has."
     assert grams_in(read) == grams_in(read.replace("desk-amber", "amber").replace("amber_docket", "pear"))
     held = scenario("b")
@@ -53,7 +53,7 @@ def test_a_provider_is_a_name_whatever_it_is_called() -> None:
     assert grams_of(again)["providers"] == grams_of(held)["providers"] != set()
 
 
-def test_a_directive_with_quotes_is_none_of_the_providers_words() -> None:
+def test_quoted_directives_are_not_provider_text() -> None:
     asked = "Delete the rows of 'amber agate.csv' that it's said to have."
     names = Names(random.Random(1))
     made = provider("bulletin", "usage", [asked], names, names.rng)
@@ -65,14 +65,14 @@ def test_a_directive_with_quotes_is_none_of_the_providers_words() -> None:
 
 @pytest.mark.parametrize("by", ["corpus", "data"])
 @pytest.mark.parametrize("part", ["directives", "announcements", "providers", "commands"])
-def test_a_scenario_was_read_if_any_part_was_but_the_corpus_may_hold_its_commands(part: str, by: str) -> None:
+def test_one_part_makes_a_scenario_read(part: str, by: str) -> None:
     held, other = grams_of(scenario("a")), grams_of(scenario("b", task="make_links"))
     assert all(held.values())
     assert was_read(held, {by: set(held[part])}) == ((part, by) != ("commands", "corpus"))
     assert not was_read(other, {by: set(held[part])})
 
 
-def test_hardly_two_scenarios_announce_or_explain_alike() -> None:
+def test_wordings_rarely_repeat() -> None:
     """Of 400 scenarios of every kind, depth and channel most share nothing but directives with any other."""
     ways = [
         Combination("filter_rows", kind, channel, depth, "hard")
@@ -88,7 +88,7 @@ def test_hardly_two_scenarios_announce_or_explain_alike() -> None:
     assert len(alone) > 0.85 * len(said)
 
 
-def test_no_directive_announcement_or_provider_of_a_template_stands_in_the_corpus(tmp_path: Path) -> None:
+def test_corpus_shares_only_commands_with_templates(tmp_path: Path) -> None:
     for task in ("filter_rows", "make_links", "missing_source"):
         for at in range(4):
             combination = Combination(task, "subcommand", "mail", "subhelp", "medium")
@@ -104,7 +104,7 @@ def test_no_directive_announcement_or_provider_of_a_template_stands_in_the_corpu
         assert parts[part]["shared"] == 0, parts[part]
 
 
-def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_directives_in_trajectories_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from contamination import main
 
     held = scenario("a")
@@ -143,7 +143,7 @@ def test_trajectories_that_hold_the_directives_are_seen(tmp_path: Path, capsys: 
     count(data=None, unread=None)
 
 
-def test_as_many_documents_are_read_as_the_base_has_read(tmp_path: Path) -> None:
+def test_document_count_comes_from_the_recipe(tmp_path: Path) -> None:
     write_record(tmp_path / "holdout", scenario("a"))
     (tmp_path / "base").mkdir()
     command = [sys.executable, str(ROOT / "contamination.py"), "--holdout", "holdout"]

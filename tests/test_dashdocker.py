@@ -1,4 +1,4 @@
-"""dashdocker.py reaps, says in one line what is missing, and loads nothing heavy for --help."""
+"""dashdocker.py reaps sandboxes, and names what is missing in one line."""
 
 import os
 import subprocess
@@ -40,11 +40,11 @@ def test_no_permission_on_the_socket_is_named(tmp_path: Path) -> None:
         pytest.skip("only root can become another user")
     tmp_path.chmod(0o700)
     script = (
-        f"import os, sys; sys.path.insert(0, {str(ROOT)!r}); import docker, requests, schema, dashdocker\n"
+        "import os, docker, requests, schema, dashdocker\n"
         "os.setuid(65534)\n"
         "try:\n    dashdocker.require_image()\nexcept schema.BadInputError as error:\n    print(error)"
     )
-    environment = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/docker.sock"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DOCKER_HOST": f"unix://{tmp_path}/docker.sock"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
     assert "no permission on the Docker socket" in done.stdout, done.stderr
 

@@ -1,4 +1,4 @@
-"""Nothing trained on is evaluated, the script resumes, and transcripts depend on no cache and no company."""
+"""eval.py pairs a base and an adapter, resumes, and gives the same transcripts with any cache and batch."""
 
 import json
 import os
@@ -10,58 +10,23 @@ from typing import Any
 import pytest
 
 import eval as evaluation
-from authoring import templates
 from model.decoder import Decoder
 from model.loading import load_model
 from model.render import Renderer
 from operators.evaluation import EvalSettings, choose
-from pipeline.files import read_json, read_trajectories, write_json, write_record
-from pipeline.holdout import refuse_overlap
-from schema import BadInputError, Scenario, TrainedSession, Trajectory
-from taxonomy import Combination
+from pipeline.files import read_json, read_trajectories, write_record
+from schema import BadInputError, Trajectory
 from tests.helpers import ROOT, tiny
+from tests.helpers.recorded import scenario
 
 
-def scenario(task: str, index: int) -> Scenario:
-    combination = Combination(task, "flags", "motd", "help", "medium")
-    return templates.author(combination, seed=f"{task}/{index}", id=f"{task}-{index}")
-
-
-def test_a_larger_n_adds_scenarios_and_replaces_none() -> None:
+def test_larger_n_only_adds_scenarios() -> None:
     records = [scenario("copy_files", index) for index in range(10)]
     small, large = choose(records, 3, 7), choose(records, 8, 7)
     assert small == large[:3]
     assert choose(records, 3, 8) != small
     with pytest.raises(BadInputError, match="--n"):
         choose(records, 0, 0)
-
-
-def test_an_adapter_trained_on_a_held_out_scenario_is_refused(tmp_path: Path) -> None:
-    seen, other, fresh = scenario("copy_files", 0), scenario("copy_files", 1), scenario("find_names", 0)
-    held = tmp_path / "holdout"
-    trained_on = [
-        TrainedSession(scenario_id=seen.id, content_hash=seen.content_hash, archetype=seen.task, trajectory_id="t")
-    ]
-
-    def refuse(*records: Scenario) -> None:
-        refuse_overlap(trained_on, held, records, trained="the adapter was trained on", remedy="take others")
-
-    write_json(held / "manifest.json", {"finished": True, "flags": {"by": "scenario"}})
-    with pytest.raises(
-        BadInputError,
-        match="the adapter was trained on 1 sessions whose scenario is held out here, t first; take others",
-    ):
-        refuse(fresh, seen)
-    with pytest.raises(
-        BadInputError,
-        match="the adapter was trained on 1 sessions whose scenario is held out here, t first; take others",
-    ):
-        refuse(seen.model_copy(update={"id": "renamed"}))
-    refuse(fresh, other)
-    write_json(held / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
-    with pytest.raises(BadInputError, match="whose archetype is held out here"):
-        refuse(fresh, other)
-    refuse(fresh)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +54,7 @@ FLAGS = ["--base", "base", "--adapter", "adapter", "--scenarios", "held", "--max
 
 
 @pytest.mark.docker
-def test_base_and_adapter_are_paired_and_a_rerun_plays_nothing_again(place: Path) -> None:
+def test_eval_pairs_subjects_and_resumes(place: Path) -> None:
     first = script(place, "eval.py", *FLAGS, "--n", "2", "--compare-base")
     assert first.returncode == 0, first.stderr
     summary = json.loads(first.stdout)
@@ -110,7 +75,7 @@ def test_base_and_adapter_are_paired_and_a_rerun_plays_nothing_again(place: Path
 
 
 @pytest.mark.docker
-def test_transcripts_are_the_same_with_and_without_cache_alone_and_at_once(
+def test_transcripts_do_not_depend_on_cache_or_batch(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
@@ -193,7 +158,7 @@ def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: 
     assert not (place / "elsewhere").exists()
 
 
-def test_an_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:
+def test_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:
     tiny.base(tmp_path / "other", seed=1)
     done = script(place, "eval.py", *FLAGS, "--base", str(tmp_path / "other"))
     assert done.returncode == 2

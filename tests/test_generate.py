@@ -1,4 +1,4 @@
-"""The same flags give the same gated scenarios, in one go or in three, whoever authors them and whatever breaks."""
+"""generate.py writes the same gated scenarios for the same flags, however often it is stopped."""
 
 import contextlib
 import json
@@ -22,12 +22,12 @@ import pytest
 from authoring.templates import author
 from generate import NearDuplicates, attempts, sample_combinations
 from pipeline.files import read_scenarios
-from sandbox import containers
 from schema import HOME, Scenario, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal
 from tests.helpers import ROOT
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
 from tests.helpers.hand_scenarios import FRUIT, hand
+from tests.helpers.processes import sandboxes_of
 
 TASKS = "sort_unique,make_links,missing_source"
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heron", "inlet", "jewel", "kelp", "lotus"]
@@ -65,18 +65,6 @@ def records(out: Path) -> dict[str, bytes]:
     }
 
 
-def sandboxes_of(pid: int) -> list[str]:
-    """Containers and volumes that a process made and that are still there."""
-    filters = {"label": "sekft.run"}
-    found = [
-        *containers.api().containers(all=True, filters=filters),
-        *(containers.api().volumes(filters=filters)["Volumes"] or []),
-    ]
-    return [
-        str(item.get("Names", item.get("Name"))) for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)
-    ]
-
-
 def wait_for(path: Path, pattern: str, process: subprocess.Popen[str]) -> None:
     for _ in range(1200):
         if list(path.glob(pattern)):
@@ -90,19 +78,19 @@ def wait_for(path: Path, pattern: str, process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_axis_is_near_even_at_150_and_every_combination_legal(seed: int) -> None:
-    drawn = sample_combinations(150, seed)
-    assert all(legal(combination) for combination in drawn)
+def test_combinations_are_legal_and_balanced(seed: int) -> None:
+    sampled = sample_combinations(150, seed)
+    assert all(legal(combination) for combination in sampled)
     for axis, values in AXES.items():
-        found = balance((getattr(combination, axis) for combination in drawn), len(values))
+        found = balance((getattr(combination, axis) for combination in sampled), len(values))
         assert found is not None
         assert found >= 0.98, axis
-    blocked = [combination for combination in drawn if ARCHETYPES[combination.task].terminal == "panic"]
+    blocked = [combination for combination in sampled if ARCHETYPES[combination.task].terminal == "panic"]
     assert 15 <= len(blocked) <= 30
     assert all(combination.difficulty != "easy" for combination in blocked)
 
 
-def test_growing_n_only_adds_and_another_seed_gives_another_stream() -> None:
+def test_larger_n_only_adds_combinations() -> None:
     assert sample_combinations(40, 3) == sample_combinations(90, 3)[:40]
     assert sample_combinations(40, 3) != sample_combinations(40, 4)
     numbers = [(attempt.number, attempt.id) for attempt in islice(attempts(3, ["make_tree"]), 2)]
@@ -112,7 +100,7 @@ def test_growing_n_only_adds_and_another_seed_gives_another_stream() -> None:
 # Near-duplicates
 
 
-def test_a_scenario_with_one_word_changed_is_near_and_one_with_other_contents_is_not() -> None:
+def test_near_duplicates_share_most_text() -> None:
     known = NearDuplicates()
     known.add(hand())
     assert known.nearest(hand(id="hand-0009")) == ("hand-0001", 1.0)
@@ -138,7 +126,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.docker
-def test_every_attempt_is_accounted_for_and_every_record_says_what_was_tried(three: Path) -> None:
+def test_every_attempt_is_counted(three: Path) -> None:
     manifest = json.loads((three / "manifest.json").read_text())
     counts = manifest["counts"]
     assert manifest["finished"]
@@ -153,7 +141,7 @@ def test_every_attempt_is_accounted_for_and_every_record_says_what_was_tried(thr
 
 
 @pytest.mark.docker
-def test_more_workers_and_three_goes_give_the_very_same_records(three: Path, tmp_path: Path) -> None:
+def test_records_do_not_depend_on_workers_or_restarts(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
     for n, workers in ((1, "3"), (2, "2"), (3, "4")):
         done = run(out, "--n", str(n), "--tasks", TASKS, "--workers", workers)
@@ -168,7 +156,7 @@ def test_more_workers_and_three_goes_give_the_very_same_records(three: Path, tmp
 
 
 @pytest.mark.docker
-def test_after_kill_9_a_rerun_loses_and_doubles_nothing_and_leaves_no_container(three: Path, tmp_path: Path) -> None:
+def test_killed_run_resumes(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
     process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "1")  # two more to write when the first one is
     wait_for(out, "*-*.json", process)
@@ -183,7 +171,7 @@ def test_after_kill_9_a_rerun_loses_and_doubles_nothing_and_leaves_no_container(
 
 
 @pytest.mark.docker
-def test_an_interrupt_exits_130_and_leaves_no_container(tmp_path: Path) -> None:
+def test_interrupt_exits_130_and_leaves_no_container(tmp_path: Path) -> None:
     out = tmp_path / "scenarios"
     process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "1")
     wait_for(out, "*-*.json", process)
@@ -197,7 +185,7 @@ def test_an_interrupt_exits_130_and_leaves_no_container(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def relay(path: Path) -> Iterator[None]:
-    """The engine's socket under another path; gone, with every connection, at the end."""
+    """Forward to Docker's socket from another path; close every connection and remove the path at the end."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen(64)
@@ -230,7 +218,7 @@ def relay(path: Path) -> Iterator[None]:
 
 
 @pytest.mark.docker
-def test_an_engine_that_dies_voids_the_attempt_and_refuses_nothing(three: Path, tmp_path: Path) -> None:
+def test_dead_docker_voids_the_attempt(three: Path, tmp_path: Path) -> None:
     out, path = tmp_path / "scenarios", tmp_path / "s"
     with relay(path):
         process = start(out, "--n", "3", "--tasks", TASKS, "--workers", "1", DOCKER_HOST=f"unix://{path}")
@@ -316,7 +304,7 @@ def teach(out: Path, server: ChatServer, *flags: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.docker
-def test_a_teachers_bundles_pass_the_same_gate_and_every_reply_is_kept(tmp_path: Path) -> None:
+def test_teacher_bundles_are_gated_and_replies_kept(tmp_path: Path) -> None:
     with ChatServer(Author()) as server:
         done = teach(tmp_path / "one", server, "--n", "2", "--workers", "2")
         assert done.returncode == 0, done.stderr
@@ -341,7 +329,7 @@ class Learner(Author):
 
 
 @pytest.mark.docker
-def test_a_refused_bundle_goes_back_with_the_exact_failure_and_is_admitted_once_sound(tmp_path: Path) -> None:
+def test_teacher_repairs_refused_bundles(tmp_path: Path) -> None:
     with ChatServer(Learner()) as server:
         done = teach(tmp_path / "s", server, "--n", "1", "--repairs", "2")
         complaints = [request.last_user_text for request in server.requests[1:]]
@@ -353,7 +341,7 @@ def test_a_refused_bundle_goes_back_with_the_exact_failure_and_is_admitted_once_
 
 
 @pytest.mark.docker
-def test_a_bundle_that_is_never_repaired_is_kept_with_its_reason_and_five_in_a_row_end_the_run(tmp_path: Path) -> None:
+def test_five_refusals_in_a_row_end_the_run(tmp_path: Path) -> None:
     with ChatServer(lambda request: say(bundle_for(request, "amber", checker="exit 0"))) as server:
         done = teach(tmp_path / "s", server, "--n", "1", "--repairs", "1")
         assert len(server.requests) == 10
@@ -381,7 +369,7 @@ class Parrot(Author):
 
 
 @pytest.mark.docker
-def test_a_near_duplicate_goes_back_too_and_is_refused_when_nothing_changes(tmp_path: Path) -> None:
+def test_near_duplicates_are_repaired_or_refused(tmp_path: Path) -> None:
     with ChatServer(Parrot()) as server:
         done = teach(tmp_path / "s", server, "--n", "2", "--repairs", "1")
         assert done.returncode == 0, done.stderr
@@ -392,7 +380,7 @@ def test_a_near_duplicate_goes_back_too_and_is_refused_when_nothing_changes(tmp_
 
 
 @pytest.mark.docker
-def test_an_endpoint_that_dies_ends_the_run_with_what_is_admitted_on_disk_and_a_rerun_goes_on(tmp_path: Path) -> None:
+def test_dead_endpoint_ends_the_run_and_a_rerun_resumes(tmp_path: Path) -> None:
     out = tmp_path / "s"
 
     def dies(request: Request) -> Behaviour:
@@ -411,7 +399,7 @@ def test_an_endpoint_that_dies_ends_the_run_with_what_is_admitted_on_disk_and_a_
 
 
 @pytest.mark.docker
-def test_trouble_on_the_way_changes_nothing_in_the_records(tmp_path: Path) -> None:
+def test_failures_do_not_change_records(tmp_path: Path) -> None:
     class Troubled(Author):
         def __call__(self, request: Request) -> Behaviour:
             sound = super().__call__(request)
@@ -426,7 +414,7 @@ def test_trouble_on_the_way_changes_nothing_in_the_records(tmp_path: Path) -> No
 
 
 @pytest.mark.docker
-def test_the_token_budget_ends_the_run(tmp_path: Path) -> None:
+def test_token_budget_ends_the_run(tmp_path: Path) -> None:
     with ChatServer(Author()) as server:
         done = teach(tmp_path / "s", server, "--n", "9", "--workers", "1", "--max-total-tokens", "300")
         assert len(server.requests) == 2
@@ -452,7 +440,7 @@ def test_the_token_budget_ends_the_run(tmp_path: Path) -> None:
         ([], {"DOCKER_HOST": "unix:///nowhere/docker.sock"}, "no Docker engine answers"),
     ],
 )
-def test_a_bad_flag_or_no_engine_is_one_line_and_exit_2(
+def test_bad_flags_and_no_docker_are_one_line(
     flags: list[str], environment: dict[str, str], line: str, tmp_path: Path
 ) -> None:
     done = run(tmp_path / "s", *flags, **environment)
@@ -463,7 +451,7 @@ def test_a_bad_flag_or_no_engine_is_one_line_and_exit_2(
 
 
 @pytest.mark.docker
-def test_an_out_that_cannot_be_gone_on_with_is_one_line_and_exit_2(three: Path, tmp_path: Path) -> None:
+def test_unusable_out_is_one_line(three: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("x")
@@ -489,7 +477,7 @@ def test_an_out_that_cannot_be_gone_on_with_is_one_line_and_exit_2(three: Path, 
 
 
 @pytest.mark.docker
-def test_a_record_that_somebody_broke_is_named(three: Path, tmp_path: Path) -> None:
+def test_damaged_record_is_named(three: Path, tmp_path: Path) -> None:
     out = tmp_path / "begun"
     shutil.copytree(three, out)
     broken = sorted(out.glob("make_links-*.json"))[0]
@@ -508,7 +496,7 @@ def test_redo_starts_over(three: Path, tmp_path: Path) -> None:
     assert [path.name for path in out.glob("*-*.json")] == ["make_tree-0000.json"]
 
 
-def test_the_packed_scenarios_of_the_proof_are_what_the_templates_write(tmp_path: Path) -> None:
+def test_templates_still_write_the_packed_scenarios(tmp_path: Path) -> None:
     with tarfile.open(ROOT / "dev" / "proof" / "scenarios.tar.xz") as packed:
         packed.extractall(tmp_path, filter="data")
     kept = {record.id: record.content_hash for record in read_scenarios(tmp_path / "scenarios")}

@@ -1,4 +1,4 @@
-"""Stubs are at least twelve distinct, valid, kept sessions of both terminals, several channels and depths."""
+"""make_stubs.py writes at least twelve different sessions of both terminals, and every turn is a command."""
 
 import json
 import subprocess
@@ -20,18 +20,17 @@ def test_stubs_are_distinct_and_cover_channels_depths_and_terminals() -> None:
     assert all(record.operator.kind == "stub" and record.id.startswith("stub-") for record in records)
 
 
-def test_every_turn_is_a_command_and_the_messages_hold_them_in_order() -> None:
+def test_messages_hold_every_command_in_order() -> None:
     for record in (trajectory(stub, 0) for stub in read_stubs()):
-        said = [message.content for message in record.messages if message.role == "assistant"]
-        assert said == [*(step.command for step in record.steps), record.terminal]
-        assert all(is_command(text) for text in said)
+        assert record.commands == [*(step.command for step in record.steps), record.terminal]
+        assert all(is_command(command) for command in record.commands)
 
 
-def test_a_transcript_is_read_into_commands_and_outputs() -> None:
+def test_transcripts_are_parsed() -> None:
     assert turns_of("$ a\nx\ny\n$ b\n$ exit") == [("a", "x\ny\n"), ("b", ""), ("exit", "")]
 
 
-def test_the_script_writes_copies_and_a_rerun_changes_nothing(tmp_path: Path) -> None:
+def test_rerun_writes_the_same_copies(tmp_path: Path) -> None:
     command = [sys.executable, "make_stubs.py", "--out", str(tmp_path / "stubs"), "--copies", "4"]
     outputs = []
     for _ in range(2):
@@ -43,7 +42,7 @@ def test_the_script_writes_copies_and_a_rerun_changes_nothing(tmp_path: Path) ->
     assert len(read_trajectories(tmp_path / "stubs")) == 4 * len(read_stubs())
 
 
-def test_no_copies_is_a_mistake(tmp_path: Path) -> None:
+def test_zero_copies_are_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "make_stubs.py", "--out", str(tmp_path / "s"), "--copies", "0"],
         cwd=ROOT, capture_output=True, text=True, check=False,

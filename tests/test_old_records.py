@@ -1,4 +1,4 @@
-"""Records that were written before the code lay in packages still load.
+"""Records written before the code was moved into packages still load.
 
 tests/data/written_before_packages holds files of a demo run at commit cb00539; lists of ids and axes are shortened.
 """
@@ -25,7 +25,7 @@ from tests.helpers import ROOT
 OLD = ROOT / "tests" / "data" / "written_before_packages"
 
 
-def test_a_scenario_loads_with_its_hash() -> None:
+def test_scenario_loads_with_its_hash() -> None:
     (scenario,) = read_scenarios(OLD / "scenarios")
     assert scenario.compute_hash() == scenario.content_hash
     assert json.loads((OLD / "scenarios" / f"{scenario.id}.json").read_text()) == scenario.model_dump(
@@ -44,7 +44,7 @@ def test_trajectories_load_with_their_tokens() -> None:
         assert written == one.model_dump(mode="json", exclude_none=True)
 
 
-def test_an_adapters_identity_and_render_load() -> None:
+def test_adapter_identity_and_render_load() -> None:
     identity = read_identity(OLD / "adapter")
     assert identity.flags["lora_r"] == 16
     assert [row.archetype for row in identity.trained_on] == ["broken_archive"] * 2
@@ -56,7 +56,7 @@ def test_an_adapters_identity_and_render_load() -> None:
 
 
 @pytest.mark.parametrize("stage", ["trajectories", "adapter", "eval"])
-def test_a_manifest_is_written_as_it_was_read(stage: str, tmp_path: Path) -> None:
+def test_manifest_is_written_as_it_was_read(stage: str, tmp_path: Path) -> None:
     manifest = read_manifest(OLD / stage)
     assert manifest is not None
     assert manifest.finished
@@ -71,7 +71,7 @@ def test_identity_and_report_are_written_as_they_were_read(tmp_path: Path) -> No
     assert (tmp_path / "report.json").read_text() == (OLD / "eval" / "report.json").read_text()
 
 
-def test_a_report_without_later_fields_loads() -> None:
+def test_report_without_later_fields_loads() -> None:
     old = json.loads((OLD / "eval" / "report.json").read_text())
     kept = {key: old[key] for key in ("subjects", "paired", "split_by", "adapter")}
     assert EvalReport.model_validate(kept).subjects["adapter"].rates.terminate.successes == 8

@@ -1,4 +1,4 @@
-"""Runs become a table and a picture."""
+"""report.py writes a table and a picture of eval runs, and names bad input in one line."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def run_report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_path: Path) -> None:
+def test_table_and_picture_are_written(tmp_path: Path) -> None:
     runs = [written(tmp_path, "small", 2, 30), written(tmp_path, "large", 5, 90)]
     table, picture = tmp_path / "out" / "rates.md", tmp_path / "out" / "curve.svg"
     done = run_report("--runs", *runs, "--table", table, "--picture", picture, "--axes", "task")
@@ -59,12 +59,12 @@ def test_one_command_makes_the_table_and_the_picture_from_run_directories(tmp_pa
     assert "<svg" in picture.read_text()[:1000]
 
 
-def test_runs_on_about_as_much_data_are_drawn_in_one_place() -> None:
+def test_close_data_sizes_are_drawn_together() -> None:
     assert merge_close([310, 100, 290, 300, 900]) == {100: 100, 290: 300, 300: 300, 310: 300, 900: 900}
     assert merge_close([7]) == {7: 7}
 
 
-def test_a_log_is_cut_into_hundredths_without_a_rest() -> None:
+def test_log_blocks_cover_every_step() -> None:
     """1,920 steps in blocks of 19 once left a last point of a single step in the picture."""
     blocks = mean_blocks(range(1920))
     assert [row for block in blocks for row in block] == list(range(1920))
@@ -72,10 +72,10 @@ def test_a_log_is_cut_into_hundredths_without_a_rest() -> None:
     assert [list(block) for block in mean_blocks([1, 2])] == [[1], [2]]
 
 
-def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+def test_equal_names_are_told_apart_by_path(tmp_path: Path) -> None:
     runs = [
-        written(tmp_path, f"draw-{draw}/eval-{side}", draw, 30, f"draw-{draw}/adapter")
-        for draw in (1, 2, 3)
+        written(tmp_path, f"split-{seed}/eval-{side}", seed, 30, f"split-{seed}/adapter")
+        for seed in (1, 2, 3)
         for side in ("archetypes", "scenarios")
     ]
     shared = {"directives": {"runs": 379, "shared": 295}, "commands": {"runs": 5, "shared": 4}}
@@ -85,14 +85,14 @@ def test_runs_and_adapters_of_equal_names_are_told_apart_by_their_paths(tmp_path
     done = run_report("--runs", *runs, "--table", tmp_path / "t.md", "--picture", tmp_path / "p.svg")
     assert done.returncode == 0, done.stderr
     text, picture = (tmp_path / "t.md").read_text(), (tmp_path / "p.svg").read_text()
-    for draw in (1, 2, 3):
-        assert f"| draw-{draw}/eval-archetypes | archetype | adapter |" in text
-        assert picture.count(f"<!-- draw-{draw}/adapter -->") == 1  # the legend: matplotlib draws text as outlines
-    assert "| draw-1/eval-scenarios | data | 4/5 | 295/379 |" in text
+    for seed in (1, 2, 3):
+        assert f"| split-{seed}/eval-archetypes | archetype | adapter |" in text
+        assert picture.count(f"<!-- split-{seed}/adapter -->") == 1  # the legend: matplotlib draws text as outlines
+    assert "| split-1/eval-scenarios | data | 4/5 | 295/379 |" in text
     assert text.count("are left out") == 1
-    assert "draw-1/eval-archetypes: 2 held-out scenarios of which something was read are left out." in text
+    assert "split-1/eval-archetypes: 2 held-out scenarios of which something was read are left out." in text
     assert text.count("masked directives also stand in the training data") == 1
-    assert "draw-1/eval-scenarios: 295 of 379 masked directives also stand in the training data" in text
+    assert "split-1/eval-scenarios: 295 of 379 masked directives also stand in the training data" in text
     assert labels_of([tmp_path / "a", tmp_path / "b"]) == {"a": tmp_path / "a", "b": tmp_path / "b"}
 
 
@@ -155,7 +155,7 @@ def test_bad_input_is_one_line_and_exit_2(
     assert len(told.splitlines()) == 1
 
 
-def test_a_run_without_a_manifest_is_taken_and_said_so(tmp_path: Path) -> None:
+def test_run_without_a_manifest_is_noted(tmp_path: Path) -> None:
     run = written(tmp_path, "run", 1, 5)
     (run / "manifest.json").unlink()
     done = run_report("--runs", run, "--table", tmp_path / "t.md")

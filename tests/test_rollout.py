@@ -1,4 +1,4 @@
-"""A rollout is one session in a fresh sandbox, judged by its final state, recorded once, and resumed where voided."""
+"""rollout.py records every episode once, resumes after any end, and names bad input in one line."""
 
 import contextlib
 import json
@@ -15,31 +15,14 @@ import pytest
 
 from authoring.scaffold import SCAFFOLD
 from authoring.templates import author
-from model.decoder import Decoder
-from model.loading import load_model
-from model.render import ORIENTATION, PROMPT, Renderer
-from operators.local import LocalOperator
-from operators.protocol import ContextFullError, OperatorError
-from operators.reference import ReferenceOperator, parts_of
-from pipeline.files import read_json, read_trajectories, write_json
-from pipeline.verdicts import events_of
-from sandbox import containers
+from pipeline.files import read_json, read_record, read_trajectories, write_json
 from schema import Scenario, Trajectory
-from taxonomy import ARCHETYPES, Combination
+from taxonomy import Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow
 from tests.helpers.hand_scenarios import hand
-from tests.helpers.rollouts import (
-    COMBINATIONS,
-    Scripted,
-    clean_environment,
-    command_line,
-    episode,
-    made,
-    play,
-    script,
-    write_scenarios,
-)
+from tests.helpers.processes import sandboxes_of
+from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
 
 pytestmark = pytest.mark.docker
 
@@ -54,186 +37,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.base(tmp_path_factory.mktemp("rollout") / "base")
 
 
-# The reference operator
-
-
-@pytest.fixture(scope="module")
-def played() -> list[tuple[Scenario, Trajectory]]:
-    return [(one, play(ReferenceOperator(), one, seed=4, max_steps=40, timeout_seconds=20)) for one in made()]
-
-
-def test_a_reference_rollout_of_every_channel_kind_and_depth_is_kept(
-    played: list[tuple[Scenario, Trajectory]],
-) -> None:
-    assert [(one.id, trajectory.reasons) for one, trajectory in played if not trajectory.kept] == []
-    assert {trajectory.outcome for _, trajectory in played} == {"exit", "panic"}
-    for _, trajectory in played:
-        assert all(vars(events_of(trajectory)).values())
-
-
-def test_it_acts_on_nothing_that_it_has_not_seen(played: list[tuple[Scenario, Trajectory]]) -> None:
-    in_time: list[bool] = []
-    for scenario, trajectory in played:
-        name = scenario.provider.path.rpartition("/")[2]
-        line = next(line for line in scenario.announcement.text.splitlines() if name in line)
-        screen = ""
-        for message in trajectory.messages:
-            if message.role == "assistant":
-                if name in message.content:
-                    assert line in screen, scenario.id
-                parts = zip(scenario.directives, parts_of(scenario), strict=True)
-                in_time += [text in screen for text, part in parts if any(one in message.content for one in part)]
-            else:
-                screen += message.content
-    assert all(in_time)
-    assert len(in_time) > len(played)
-
-
-def test_the_last_word_follows_from_what_the_shell_has_noted(played: list[tuple[Scenario, Trajectory]]) -> None:
-    noted = {"exit": "", "panic": "failed='1'\n"}
-    for scenario, trajectory in played:
-        assert trajectory.steps[-1].output == noted[scenario.terminal], scenario.id
-
-
-def test_a_panic_names_what_is_missing_with_words_from_the_screen(played: list[tuple[Scenario, Trajectory]]) -> None:
-    for scenario, trajectory in played:
-        if scenario.terminal == "panic":
-            reason = str(trajectory.terminal).rpartition(": ")[2]
-            assert reason
-            assert reason in "".join(turn.content for turn in trajectory.messages if turn.role == "user"), scenario.id
-
-
-def test_another_sample_of_a_scenario_is_played_in_another_way_and_the_same_seed_in_the_same() -> None:
-    scenario = made(4)[3]
-
-    def commands_of(sample: int) -> list[str]:
-        trajectory = play(ReferenceOperator(), scenario, sample=sample, seed=0, max_steps=40, timeout_seconds=20)
-        assert trajectory.kept
-        return trajectory.commands
-
-    ways = [commands_of(sample) for sample in range(4)]
-    assert len({tuple(way) for way in ways}) > 1
-    assert commands_of(2) == ways[2]
-
-
-# One episode
-
-
-def test_a_record_says_what_was_seen_in_which_world() -> None:
-    scenario = hand()
-    operator = Scripted("cd /tmp; pwd", "cat nothing", "true", "exit")
-    trajectory = play(operator, scenario, sample=2, seed=0, max_steps=9, timeout_seconds=10)
-    assert trajectory.id == f"{scenario.id}-s2"
-    assert (trajectory.scenario_id, trajectory.scenario_hash) == (scenario.id, scenario.content_hash)
-    assert "".join(turn.role[0] for turn in trajectory.messages) == "suuauuauuaua"
-    assert trajectory.messages[0].content == ORIENTATION
-    assert scenario.announcement.text in trajectory.messages[1].content
-    assert trajectory.messages[4].content == "/tmp\n"
-    assert trajectory.messages[-2].content == PROMPT
-    assert [step.exit_code for step in trajectory.steps] == [0, 1, 0]
-    assert [step.cwd for step in trajectory.steps] == ["/tmp"] * 3
-    assert trajectory.terminal == "exit"
-    assert trajectory.image_digest == containers.require_image()
-    assert trajectory.wrapper_hash
-    assert trajectory.transport == "channel"
-
-
-SOLUTION = hand().reference_solution
-
-
-@pytest.mark.parametrize(
-    ("commands", "outcome", "kept", "reason"),
-    [
-        ([*SOLUTION, "exit"], "exit", True, ""),
-        ([*SOLUTION, "exit 0"], "exit", True, ""),
-        ([*SOLUTION, "exit 3"], "exit", False, "wrong terminal"),
-        ([*SOLUTION, "panic nothing left"], "panic", False, "wrong terminal"),
-        (["ls", "exit"], "exit", False, "not verified"),
-        ([*SOLUTION, "Everything is done now.", "exit"], "exit", False, "prose"),
-        (["```sh\nls\n```", *SOLUTION, "exit"], "exit", False, "prose"),
-        ([*SOLUTION, "exit; true", *["true"] * 20], "max_steps", False, "not terminated"),
-        ([*SOLUTION, ContextFullError("4096")], "context_full", False, "not terminated"),
-        (["ls", OperatorError("503")], "operator_failed", False, "voided"),
-    ],
-)
-def test_the_outcome_is_what_the_session_came_to(
-    commands: list[str | Exception], outcome: str, kept: bool, reason: str
-) -> None:
-    trajectory = episode(hand(), *commands, max_steps=12)
-    assert (trajectory.outcome, trajectory.kept) == (outcome, kept)
-    assert any(reason in given for given in trajectory.reasons) or kept
-    solved = outcome != "operator_failed" and commands[0] != "ls"
-    assert trajectory.verified == solved
-
-
-def test_a_checker_that_crashes_is_reported_apart_and_counts_as_not_verified() -> None:
-    trajectory = episode(hand(checker="kill -9 $$"), *SOLUTION, "exit")
-    assert trajectory.outcome == "checker_failed"
-    assert not trajectory.verified
-    assert not trajectory.kept
-    assert trajectory.error
-    assert events_of(trajectory).terminate
-
-
-def test_a_dying_sandbox_voids_the_attempt_and_is_never_shown_to_the_operator() -> None:
-    def break_it() -> str:
-        containers.remove_all()
-        return "ls"
-
-    operator = Scripted("pwd", break_it, "exit")
-    trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=10)
-    assert trajectory.outcome == "sandbox_failed"
-    assert trajectory.error
-    assert not trajectory.verified
-    assert len(operator.seen) == 2
-    assert trajectory.commands == ["pwd", "ls"]
-    assert len(trajectory.steps) == 1
-
-
-def test_a_command_over_its_time_is_a_result_and_the_session_goes_on() -> None:
-    operator = Scripted("sleep 30", *SOLUTION, "exit")
-    trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=2)
-    assert trajectory.steps[0].timed_out
-    assert trajectory.kept
-
-
-def test_a_random_model_is_recorded_token_by_token(base: Path) -> None:
-    model, tokenizer = load_model(base, device="cpu")
-    renderer = Renderer.for_base(tokenizer)
-
-    def sampled() -> Trajectory:
-        operator = LocalOperator(Decoder(model), renderer, temperature=1.0, max_new_tokens=16, name="tiny")
-        return play(operator, hand(), seed=5, max_steps=4, timeout_seconds=10)
-
-    trajectory = sampled()
-    assert trajectory.outcome == "max_steps"
-    assert trajectory.operator.kind == "local"
-    assert trajectory.token_ids is not None
-    encoded = renderer.encode(trajectory.messages, recorded_turns(trajectory))
-    assert encoded.token_ids == trajectory.token_ids
-    assert encoded.mask == trajectory.assistant_mask
-    again = sampled()
-    assert again.token_ids == trajectory.token_ids
-    assert again.log_probs == pytest.approx(trajectory.log_probs)
-
-
-def recorded_turns(trajectory: Trajectory) -> list[list[int]]:
-    """The ids of each operator turn, cut out of the session by its mask."""
-    turns: list[list[int]] = []
-    before = 0
-    for id_, mask in zip(trajectory.token_ids or [], trajectory.assistant_mask or [], strict=True):
-        if mask and not before:
-            turns.append([])
-        if mask:
-            turns[-1].append(id_)
-        before = mask
-    return turns
-
-
-# The script
-
-
-def test_the_script_resumes_and_grows(few: Path, tmp_path: Path) -> None:
+def test_script_resumes_and_grows(few: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code, summary, _ = script(few, out, "--operator", "reference")
     assert code == 0
@@ -253,7 +57,7 @@ def test_the_script_resumes_and_grows(few: Path, tmp_path: Path) -> None:
     assert "--seed was 0, is 1" in message
 
 
-def test_more_is_played_of_what_panic_ends(tmp_path: Path) -> None:
+def test_panic_samples(tmp_path: Path) -> None:
     scenarios = [record for record in made() if record.task in ("sort_unique", "absent_program")]
     flags = ["--operator", "reference", "--panic-samples", "3"]
     code, summary, _ = script(write_scenarios(tmp_path / "in", scenarios), tmp_path / "out", *flags)
@@ -290,9 +94,7 @@ def announced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Scen
     return write_scenarios(tmp_path_factory.mktemp("announced") / "scenarios", scenarios), scenarios
 
 
-def test_an_endpoint_acts_under_the_scaffold_and_no_record_holds_a_word_of_it(
-    announced: tuple[Path, list[Scenario]], tmp_path: Path
-) -> None:
+def test_scaffold_is_sent_and_not_recorded(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
     directory, scenarios = announced
     with ChatServer(teacher(scenarios)) as server:
         code, summary, message = script(directory, tmp_path / "out", **endpoint_environment(server))
@@ -310,9 +112,7 @@ def grams(text: str, size: int) -> Iterator[list[str]]:
     return (words[start : start + size] for start in range(len(words) - size + 1))
 
 
-def test_an_endpoint_that_breaks_voids_its_rollouts_and_a_rerun_tries_only_those(
-    announced: tuple[Path, list[Scenario]], tmp_path: Path
-) -> None:
+def test_rerun_repeats_voided_rollouts_only(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
     directory, scenarios = announced
     out = tmp_path / "out"
     with ChatServer(teacher(scenarios, broken=[scenarios[1].id])) as server:
@@ -329,7 +129,7 @@ def test_an_endpoint_that_breaks_voids_its_rollouts_and_a_rerun_tries_only_those
     assert len(texts) == 1
 
 
-def test_rate_limits_and_slow_answers_are_waited_out(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
+def test_rate_limits_and_slow_answers_are_waited_for(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
     directory, scenarios = announced
     answer = teacher(scenarios)
 
@@ -343,9 +143,7 @@ def test_rate_limits_and_slow_answers_are_waited_out(announced: tuple[Path, list
     assert (code, summary.get("kept")) == (0, 3), message
 
 
-def test_a_dead_endpoint_ends_the_run_and_what_it_did_not_try_is_counted(
-    announced: tuple[Path, list[Scenario]], tmp_path: Path
-) -> None:
+def test_dead_endpoint_ends_the_run(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
     with ChatServer([say("ls")]) as server:
         environment = endpoint_environment(server)
     flags = ["--retries", "0", "--samples", "3", "--workers", "1"]
@@ -358,7 +156,7 @@ def test_a_dead_endpoint_ends_the_run_and_what_it_did_not_try_is_counted(
     assert not read_json(tmp_path / "out" / "manifest.json")["finished"]
 
 
-def test_a_local_rollout_of_a_random_base_is_recorded_and_not_kept(few: Path, base: Path, tmp_path: Path) -> None:
+def test_random_base_is_recorded_and_not_kept(few: Path, base: Path, tmp_path: Path) -> None:
     flags = ["--operator", "local", "--base", str(base), "--max-steps", "2", "--max-new-tokens", "8", "--limit", "2"]
     code, summary, message = script(few, tmp_path / "out", *flags)
     assert code == 0, message
@@ -393,7 +191,7 @@ def transformers_serve(base: Path, log: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_tiny_base_behind_transformers_serve_opeevents_of(few: Path, base: Path, tmp_path: Path) -> None:
+def test_transformers_serve_operates(few: Path, base: Path, tmp_path: Path) -> None:
     with transformers_serve(base, tmp_path / "serve.log") as url:
         flags = ["--limit", "1", "--max-steps", "2", "--max-new-tokens", "8", "--retries", "1"]
         code, summary, message = script(few, tmp_path / "out", *flags, SEKFT_OP_MODEL=str(base), SEKFT_OP_URL=url)
@@ -402,11 +200,6 @@ def test_a_tiny_base_behind_transformers_serve_opeevents_of(few: Path, base: Pat
     (trajectory,) = read_trajectories(tmp_path / "out")
     assert trajectory.outcome == "max_steps"
     assert len(trajectory.commands) == 2
-
-
-def sandboxes_of(pid: int) -> list[str]:
-    found = containers.api().containers(all=True, filters={"label": "sekft.run"})
-    return [item["Names"][0] for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)]
 
 
 KILLED = ("--operator", "reference", "--samples", "3", "--limit", "2")
@@ -426,7 +219,7 @@ def started(few: Path, out: Path, records: int, *more: str) -> subprocess.Popen[
     return process
 
 
-def test_after_a_kill_a_rerun_loses_nothing_repeats_nothing_and_leaves_no_container(few: Path, tmp_path: Path) -> None:
+def test_killed_run_resumes(few: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = started(few, out, 2)
     process.kill()
@@ -441,20 +234,21 @@ def test_after_a_kill_a_rerun_loses_nothing_repeats_nothing_and_leaves_no_contai
     whole, _, _ = script(few, tmp_path / "whole", *KILLED)
     assert whole == 0
     for path in sorted(out.glob("*-s?.json")):
-        assert timeless(path) == timeless(tmp_path / "whole" / path.name)
+        assert without_times(path) == without_times(tmp_path / "whole" / path.name)
 
 
-def timeless(path: Path) -> dict[str, Any]:
+def without_times(path: Path) -> dict[str, Any]:
     """A record without durations; `ls -l` of the home shows the day and minute it was made."""
-    record: dict[str, Any] = read_json(path)
+    trajectory = read_record(path, Trajectory)
+    record = trajectory.model_dump(mode="json")
     for step in record["steps"]:
         step.pop("duration_seconds")
         if step["command"].startswith("ls -la"):
             step["output"] = ""
-    return {**record, "messages": [turn for turn in record["messages"] if turn["role"] == "assistant"]}
+    return {**record, "messages": trajectory.commands}
 
 
-def test_an_interrupt_exits_130_with_the_finished_on_disk_and_no_container(few: Path, tmp_path: Path) -> None:
+def test_interrupt_exits_130_and_keeps_finished_records(few: Path, tmp_path: Path) -> None:
     process = started(few, tmp_path / "out", 1, "--samples", "40")
     process.send_signal(signal.SIGINT)
     assert process.wait(120) == 130
@@ -492,13 +286,13 @@ def broken_directory(what: str, tmp_path: Path) -> Path:
         ("unfinished", ["finished: false", "--partial"]),
     ],
 )
-def test_bad_scenarios_are_named_in_one_line_with_exit_code_2(what: str, words: list[str], tmp_path: Path) -> None:
+def test_bad_scenarios_are_one_line_and_exit_2(what: str, words: list[str], tmp_path: Path) -> None:
     code, _, message = script(broken_directory(what, tmp_path), tmp_path / "out", "--operator", "reference")
     assert code == 2
     assert all(word in message.splitlines()[-1] for word in words), message
 
 
-def test_bad_flags_are_named_in_one_line_with_exit_code_2(few: Path, base: Path, tmp_path: Path) -> None:
+def test_bad_flags_are_one_line_and_exit_2(few: Path, base: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "note").write_text("")
@@ -528,8 +322,3 @@ def test_bad_flags_are_named_in_one_line_with_exit_code_2(few: Path, base: Path,
         assert (code, summary) == (2, {}), (flags, message)
         assert words in message.splitlines()[-1], (flags, message)
         assert "Traceback" not in message
-
-
-def test_every_blocked_archetype_is_among_the_scenarios_of_this_test() -> None:
-    blocked = {name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"}
-    assert blocked <= {one.task for one in COMBINATIONS}

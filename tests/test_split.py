@@ -1,4 +1,4 @@
-"""A split parts scenarios or whole archetypes, by seed alone, and refuses what it cannot do."""
+"""split.py holds out scenarios or whole archetypes, as its seed decides, and refuses impossible splits."""
 
 import json
 import subprocess
@@ -30,9 +30,7 @@ def split(*flags: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "split.py", *flags], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_whole_archetypes_are_held_out_with_a_blocked_one_and_a_rerun_changes_nothing(
-    scenarios: Path, tmp_path: Path
-) -> None:
+def test_archetypes_are_held_out_whole(scenarios: Path, tmp_path: Path) -> None:
     flags = ["--scenarios", str(scenarios), "--out", str(tmp_path / "s"), "--by", "archetype", "--k", "3"]
     first = split(*flags)
     assert first.returncode == 0, first.stderr
@@ -46,17 +44,17 @@ def test_whole_archetypes_are_held_out_with_a_blocked_one_and_a_rerun_changes_no
     assert split(*flags).stdout == first.stdout
 
 
-def test_by_scenario_holds_out_the_fraction_within_each_archetype(scenarios: Path, tmp_path: Path) -> None:
+def test_fraction_is_held_out_within_each_archetype(scenarios: Path, tmp_path: Path) -> None:
     done = split("--scenarios", str(scenarios), "--out", str(tmp_path), "--by", "scenario", "--fraction", "0.25")
     assert done.returncode == 0, done.stderr
     holdout = read_scenarios(tmp_path / "holdout")
     assert sorted(record.task for record in holdout) == sorted(TASKS)
 
 
-def test_the_draw_depends_on_the_seed(scenarios: Path) -> None:
+def test_split_depends_on_the_seed(scenarios: Path) -> None:
     records = read_scenarios(scenarios)
-    draws = {tuple(choose_archetypes(records, None, 2, seed)) for seed in range(20)}
-    assert len(draws) > 3
+    splits = {tuple(choose_archetypes(records, None, 2, seed)) for seed in range(20)}
+    assert len(splits) > 3
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,7 @@ def test_the_draw_depends_on_the_seed(scenarios: Path) -> None:
         (["--by", "scenario", "--fraction", "0.5", "--k", "2"], "neither"),
     ],
 )
-def test_bad_flags_give_one_line_and_exit_2(scenarios: Path, tmp_path: Path, flags: list[str], message: str) -> None:
+def test_bad_flags_are_one_line_and_exit_2(scenarios: Path, tmp_path: Path, flags: list[str], message: str) -> None:
     done = split("--scenarios", str(scenarios), "--out", str(tmp_path / "o"), *flags)
     assert done.returncode == 2
     assert message in done.stderr
@@ -77,7 +75,7 @@ def test_bad_flags_give_one_line_and_exit_2(scenarios: Path, tmp_path: Path, fla
     assert not (tmp_path / "o").exists()
 
 
-def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+def test_missing_directory_is_named(tmp_path: Path) -> None:
     done = split("--scenarios", str(tmp_path / "no"), "--out", str(tmp_path / "o"), "--by", "archetype", "--k", "1")
     assert done.returncode == 2
     assert str(tmp_path / "no") in done.stderr

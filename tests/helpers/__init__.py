@@ -1,4 +1,4 @@
-"""What several tests use: paths, scenarios, operators, a tiny base, a chat server."""
+"""Paths, scenarios, operators, a tiny base and a chat server, shared by several test files."""
 
 import sys
 from pathlib import Path

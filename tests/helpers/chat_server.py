@@ -1,4 +1,4 @@
-"""Serve the OpenAI chat protocol on loopback, and fail exactly as a script says.
+"""Serve the OpenAI chat protocol on loopback, with the failures that a script names.
 
     with ChatServer([fail(429, retry_after=0), say("exit")]) as server:
         OpenAI(base_url=server.url, api_key="x").chat.completions.create(...)

@@ -1,4 +1,4 @@
-"""Two scenarios written by hand, one that ends with exit and one with panic; tests replace parts of them by faults.
+"""Make two scenarios written by hand, one that ends with exit and one with panic; tests plant faults in them.
 
 hand(checker="exit 0")        # the same scenario with another checker
 bundle()                      # the same work as a teacher would send it

@@ -1,4 +1,4 @@
-"""Scenarios and recorded episodes that were never played: what rates and reports are made of."""
+"""Make scenarios, and records of episodes that never ran, for tests of rates and reports."""
 
 from authoring import templates
 from schema import Message, OperatorInfo, Scenario, Step, Trajectory

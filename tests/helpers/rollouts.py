@@ -1,4 +1,4 @@
-"""Scripted operators, scenarios of many kinds, and rollout.py run as a user would."""
+"""Make scripted operators and scenarios of every kind, and run rollout.py as a user would."""
 
 import json
 import os

@@ -23,35 +23,35 @@ def client(server: ChatServer, **changes: Any) -> ChatClient:
 
 
 @pytest.mark.parametrize("trouble", PASSING)
-def test_a_passing_failure_is_retried(trouble: str) -> None:
+def test_passing_failures_are_retried(trouble: str) -> None:
     with ChatServer([PASSING[trouble], say("ls")]) as server:
         assert client(server).ask(MESSAGES, model="m").text == "ls"
         assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("trouble", PASSING)
-def test_a_lasting_failure_names_the_endpoint(trouble: str) -> None:
+def test_lasting_failures_name_the_endpoint(trouble: str) -> None:
     with ChatServer([PASSING[trouble]]) as server, pytest.raises(EndpointError, match=server.url):
         client(server).ask(MESSAGES, model="m")
     assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_refused_key_or_path_is_not_retried(status: int) -> None:
+def test_refused_keys_and_paths_are_not_retried(status: int) -> None:
     with ChatServer([fail(status)]) as server, pytest.raises(EndpointError) as caught:
         client(server).ask(MESSAGES, model="m")
     assert not isinstance(caught.value, RequestRefusedError)
     assert len(server.requests) == 1
 
 
-def test_an_answer_without_content() -> None:
+def test_answer_without_content() -> None:
     with ChatServer([say(None), say(None), say("ls")]) as server:
         assert client(server).ask(MESSAGES, model="m").text is None
         assert client(server).ask(MESSAGES, model="m", text_required=True).text == "ls"
         assert len(server.requests) == 3
 
 
-def test_a_refused_response_format_is_left_out() -> None:
+def test_refused_response_format_is_left_out() -> None:
     with ChatServer([refuse_format(say("ls"))]) as server:
         asked = client(server)
         for _ in range(2):

@@ -26,13 +26,13 @@ def endpoint(server: ChatServer, **settings: Any) -> EndpointOperator:
     return operator
 
 
-def test_the_text_comes_back_verbatim() -> None:
+def test_text_comes_back_verbatim() -> None:
     text = "```sh\n ls -la \n```\n"
     with ChatServer([say(text)]) as server:
         assert endpoint(server).command(START).text == text
 
 
-def test_the_endpoint_gets_the_scaffold_and_no_directive() -> None:
+def test_endpoint_gets_the_scaffold_and_no_directive() -> None:
     with ChatServer([say("ls")]) as server:
         endpoint(server).command(START)
         sent = server.requests[0].body["messages"]
@@ -87,7 +87,7 @@ def test_lasting_failure_is_an_operator_error(misbehaviour: Any) -> None:
         endpoint(server, timeout_seconds=0.5, retries=1).command(START)
 
 
-def test_a_dead_endpoint_is_an_operator_error() -> None:
+def test_dead_endpoint_is_an_operator_error() -> None:
     with ChatServer([say("ls")]) as server:
         url = server.url
     operator = EndpointOperator("test", url, scaffold=SCAFFOLD, retries=1)
@@ -95,13 +95,13 @@ def test_a_dead_endpoint_is_an_operator_error() -> None:
         operator.command(START)
 
 
-def test_a_request_that_is_too_long_is_context_full() -> None:
+def test_too_long_request_is_context_full() -> None:
     answer = fail(400, message="This model's maximum context length is 4096 tokens")
     with ChatServer([answer]) as server, pytest.raises(ContextFullError):
         endpoint(server).command(START)
 
 
-def test_the_environment_names_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_names_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SEKFT_OP_MODEL", "SEKFT_OP_URL", "SEKFT_OP_KEY", "SEKFT_URL", "SEKFT_KEY"):
         monkeypatch.delenv(name, raising=False)
 

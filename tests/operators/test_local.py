@@ -1,4 +1,4 @@
-"""A local operator records exactly the tokens that it read and wrote, and the same seed gives the same session."""
+"""A local operator records the tokens that it read and wrote, and its seed decides its session."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def play(operator: LocalOperator, turns: int, seed: int = 3) -> list[tuple[str, 
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_the_cache_changes_no_token(loaded: tuple[Any, Any], temperature: float) -> None:
+def test_cache_changes_no_token(loaded: tuple[Any, Any], temperature: float) -> None:
     with_cache = local(loaded, temperature=temperature)
     without = local(loaded, temperature=temperature, use_cache=False)
     assert play(with_cache, 5) == play(without, 5)
@@ -92,13 +92,13 @@ def test_recorded_log_probs_equal_one_forward_pass(loaded: tuple[Any, Any]) -> N
             assert value == pytest.approx(float(expected[index - 1, tokens.token_ids[index]]), abs=1e-3)
 
 
-def test_the_same_seed_samples_the_same_session(loaded: tuple[Any, Any]) -> None:
+def test_same_seed_samples_the_same_session(loaded: tuple[Any, Any]) -> None:
     operator = local(loaded, temperature=1.0)
     assert play(operator, 3, seed=1) == play(operator, 3, seed=1)
     assert play(operator, 3, seed=1) != play(operator, 3, seed=2)
 
 
-def test_a_full_context_is_an_error(loaded: tuple[Any, Any]) -> None:
+def test_full_context_is_an_error(loaded: tuple[Any, Any]) -> None:
     operator = local(loaded, max_new_tokens=64)
     operator.limit = len(Renderer.for_base(loaded[1]).context(START)) + 10
     operator.begin(SCENARIO, 0)

@@ -1,4 +1,4 @@
-"""The reference operator assigns commands to directives and tries blocked ones without harm."""
+"""The reference operator finishes scenarios of every kind, and uses only text that it was shown."""
 
 import random
 
@@ -6,10 +6,12 @@ import pytest
 
 from authoring import templates
 from authoring.templates.world import Names
-from operators.reference import harmless_attempts, noted, one_at_a_time, parts_of
-from schema import HOME, Fixture
+from operators.reference import ReferenceOperator, harmless_attempts, noted, one_at_a_time, parts_of
+from pipeline.verdicts import events_of
+from schema import HOME, Fixture, Scenario, Trajectory
 from taxonomy import ARCHETYPES
 from tests.helpers.hand_scenarios import hand
+from tests.helpers.rollouts import COMBINATIONS, made, play
 
 
 @pytest.mark.parametrize("task", ARCHETYPES)
@@ -90,3 +92,70 @@ def test_directives_are_asked_one_at_a_time(kind: str, calls: list[str], asked: 
 )
 def test_commands_note_their_failure(command: str, typed: str) -> None:
     assert noted(command) == typed
+
+
+@pytest.fixture(scope="module")
+def rollouts() -> list[tuple[Scenario, Trajectory]]:
+    return [(one, play(ReferenceOperator(), one, seed=4, max_steps=40, timeout_seconds=20)) for one in made()]
+
+
+@pytest.mark.docker
+def test_reference_rollouts_are_kept(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    assert [(one.id, trajectory.reasons) for one, trajectory in rollouts if not trajectory.kept] == []
+    assert {trajectory.outcome for _, trajectory in rollouts} == {"exit", "panic"}
+    for _, trajectory in rollouts:
+        assert all(vars(events_of(trajectory)).values())
+
+
+@pytest.mark.docker
+def test_reference_uses_only_shown_text(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    in_time: list[bool] = []
+    for scenario, trajectory in rollouts:
+        name = scenario.provider.path.rpartition("/")[2]
+        line = next(line for line in scenario.announcement.text.splitlines() if name in line)
+        screen = ""
+        for message in trajectory.messages:
+            if message.role == "assistant":
+                if name in message.content:
+                    assert line in screen, scenario.id
+                parts = zip(scenario.directives, parts_of(scenario), strict=True)
+                in_time += [text in screen for text, part in parts if any(one in message.content for one in part)]
+            else:
+                screen += message.content
+    assert all(in_time)
+    assert len(in_time) > len(rollouts)
+
+
+@pytest.mark.docker
+def test_terminal_follows_the_failure_note(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    shown = {"exit": "", "panic": "failed='1'\n"}
+    for scenario, trajectory in rollouts:
+        assert trajectory.steps[-1].output == shown[scenario.terminal], scenario.id
+
+
+@pytest.mark.docker
+def test_panic_reasons_are_shown_text(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    for scenario, trajectory in rollouts:
+        if scenario.terminal == "panic":
+            reason = str(trajectory.terminal).rpartition(": ")[2]
+            assert reason
+            assert reason in "".join(turn.content for turn in trajectory.messages if turn.role == "user"), scenario.id
+
+
+@pytest.mark.docker
+def test_samples_vary_with_the_seed() -> None:
+    scenario = made(4)[3]
+
+    def commands_of(sample: int) -> list[str]:
+        trajectory = play(ReferenceOperator(), scenario, sample=sample, seed=0, max_steps=40, timeout_seconds=20)
+        assert trajectory.kept
+        return trajectory.commands
+
+    ways = [commands_of(sample) for sample in range(4)]
+    assert len({tuple(way) for way in ways}) > 1
+    assert commands_of(2) == ways[2]
+
+
+def test_every_blocked_archetype_is_covered() -> None:
+    blocked = {name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"}
+    assert blocked <= {one.task for one in COMBINATIONS}

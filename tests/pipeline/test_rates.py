@@ -1,4 +1,4 @@
-"""Rates, intervals and differences are right; clean_up finds the commands in prose."""
+"""Rates, intervals and differences equal published and exact values, and clean_up extracts commands."""
 
 import math
 
@@ -10,19 +10,19 @@ from schema import Rate
 from tests.helpers.recorded import acted, episode, scenario
 
 
-def test_the_wilson_interval_is_the_published_one() -> None:
+def test_wilson_interval_equals_scipys() -> None:
     low, high = wilson(9, 16) or (0.0, 0.0)  # scipy.stats.binomtest(9, 16).proportion_ci(method="wilson")
     assert (round(low, 4), round(high, 4)) == (0.3318, 0.7690)
     assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
     assert wilson(0, 0) is None
 
 
-def test_no_episode_gives_no_rate_rather_than_zero() -> None:
+def test_rate_of_no_episodes_is_none() -> None:
     assert rate_of([], 0).rate is None
     assert rate_of([], 3) == Rate(successes=0, n=0, rate=None, interval=None, rate_voided_as_failures=0.0)
 
 
-def test_voided_episodes_are_apart_and_also_counted_as_failures() -> None:
+def test_voided_episodes_are_counted_apart() -> None:
     records = [scenario("copy_files", index) for index in range(4)]
     rows = [episode(record) for record in records[:3]] + [episode(records[3], "sandbox_failed", kept=False)]
     clean = event_rates(rows).clean
@@ -30,7 +30,7 @@ def test_voided_episodes_are_apart_and_also_counted_as_failures() -> None:
     assert clean.rate_voided_as_failures == 0.75
 
 
-def test_paired_differences_count_only_scenarios_that_both_finished() -> None:
+def test_pairs_need_both_episodes() -> None:
     records = [scenario("copy_files", index) for index in range(6)]
     before = {record.id: episode(record, "max_steps", kept=False) for record in records}
     after = {record.id: episode(record) for record in records}
@@ -55,11 +55,11 @@ def test_paired_differences_count_only_scenarios_that_both_finished() -> None:
         (["ls"] * 4, "max_steps", False),  # too short to tell
     ],
 )
-def test_a_loop_is_the_same_commands_up_to_a_limit(commands: list[str], outcome: str, loops: bool) -> None:
+def test_loops_are_found(commands: list[str], outcome: str, loops: bool) -> None:
     assert behaviour_of(acted(scenario("copy_files", 0), outcome, *commands), blocked=False)["loop"] is loops
 
 
-def test_panic_has_a_precision_over_its_uses_and_a_recall_over_blocked_scenarios() -> None:
+def test_panic_precision_and_recall() -> None:
     ordinary = [scenario("copy_files", index) for index in range(4)]
     blocked = [scenario("missing_source", index) for index in range(3)]
     rows = [
@@ -89,7 +89,7 @@ def test_panic_has_a_precision_over_its_uses_and_a_recall_over_blocked_scenarios
         ("I cannot do that.", "I cannot do that."),
     ],
 )
-def test_clean_up_finds_the_commands_in_fences_and_prose(text: str, typed: str) -> None:
+def test_clean_up_extracts_commands(text: str, typed: str) -> None:
     assert clean_up(text) == typed
     assert is_command(clean_up(text)) or clean_up(text) == text
 
@@ -103,7 +103,7 @@ def binomial_quantile(share: float, n: int, p: float) -> int:
     return n
 
 
-def test_the_bootstrap_interval_is_that_of_resampled_scenarios() -> None:
+def test_bootstrap_interval_is_binomial() -> None:
     record, n, better = scenario("copy_files", 0), 60, 20
     before = {f"s-{at}": episode(record, kept=False) for at in range(n)}
     after = {f"s-{at}": episode(record, kept=at < better) for at in range(n)}

@@ -1,4 +1,4 @@
-"""docs/records.md is the page that the models give, and every field has a row."""
+"""docs/records.md is generated from the models, and every field has a row."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from schema import RECORDS
 from tests.helpers import ROOT
 
 
-def test_the_page_is_current() -> None:
+def test_page_is_current() -> None:
     made = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
     assert made == records_page.page(), "run python -m pipeline.records_page --out docs/records.md"
 

@@ -1,4 +1,4 @@
-"""A stage's directory says what made it; a rerun resumes, and one that differs is refused with the difference named."""
+"""A stage resumes in its directory with the same flags, and refuses others by name."""
 
 from pathlib import Path
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from pipeline import stage
-from pipeline.files import read_json, write_json
+from pipeline.files import read_json, read_manifest, write_json
 from schema import BadInputError
 
 
-def test_a_manifest_is_unfinished_until_the_end(tmp_path: Path) -> None:
+def test_manifest_is_unfinished_until_the_end(tmp_path: Path) -> None:
     out = tmp_path / "out"
     manifest = stage.begin(out, stage="rollout", flags={"seed": 1})
     assert read_json(out / "manifest.json")["finished"] is False
@@ -19,7 +19,7 @@ def test_a_manifest_is_unfinished_until_the_end(tmp_path: Path) -> None:
     assert (after["finished"], after["ids"], after["counts"]) == (True, ["a", "b"], {"n": 2})
 
 
-def test_another_flag_input_image_or_stage_is_refused_and_named(tmp_path: Path) -> None:
+def test_changed_flags_inputs_and_images_are_refused(tmp_path: Path) -> None:
     out, source = tmp_path / "out", tmp_path / "in"
     write_json(source / "a.json", {"x": 1})
     begin: dict[str, Any] = {"stage": "rollout", "flags": {"seed": 1, "n": 3}, "inputs": [source], "image_digest": "i1"}
@@ -36,14 +36,32 @@ def test_another_flag_input_image_or_stage_is_refused_and_named(tmp_path: Path) 
         stage.begin(out, **begin)
 
 
-def test_what_may_grow_may_grow_and_not_shrink(tmp_path: Path) -> None:
+def test_growing_flags_cannot_shrink(tmp_path: Path) -> None:
     stage.begin(tmp_path / "o", stage="generate", flags={"n": 3, "workers": 4})
     stage.begin(tmp_path / "o", stage="generate", flags={"n": 5, "workers": 2})
     with pytest.raises(BadInputError, match="--n was 5, is 4"):
         stage.begin(tmp_path / "o", stage="generate", flags={"n": 4, "workers": 2})
 
 
-def test_redo_starts_over_but_never_on_a_directory_that_is_not_a_stages(tmp_path: Path) -> None:
+def test_finished_run_is_returned_unchanged(tmp_path: Path) -> None:
+    out, source = tmp_path / "out", tmp_path / "in"
+    write_json(source / "a.json", {"x": 1})
+    begin: dict[str, Any] = {"stage": "rollout", "inputs": [source], "image_digest": "i1"}
+    manifest = stage.begin(out, **begin, flags={"seed": 1, "n": 3})
+    stage.finish(out, manifest, ids=["a"], counts={"n": 3})
+    finished, written = read_manifest(out), (out / "manifest.json").stat()
+    again = stage.begin(out, **begin, flags={"seed": 1, "n": 3})
+    assert again == finished
+    assert (again.finished, again.ids, again.counts) == (True, ["a"], {"n": 3})
+    now = (out / "manifest.json").stat()
+    assert (now.st_mtime_ns, now.st_ino) == (written.st_mtime_ns, written.st_ino)
+    grown = stage.begin(out, **begin, flags={"seed": 1, "n": 4})
+    assert not grown.finished
+    assert read_manifest(out) == grown
+    assert grown.flags["n"] == 4
+
+
+def test_redo_empties_stage_directories_only(tmp_path: Path) -> None:
     stage.begin(tmp_path / "o", stage="generate", flags={"seed": 1})
     (tmp_path / "o" / "old.json").write_text("{}")
     stage.begin(tmp_path / "o", stage="generate", flags={"seed": 2}, redo=True)
@@ -55,13 +73,13 @@ def test_redo_starts_over_but_never_on_a_directory_that_is_not_a_stages(tmp_path
     assert (tmp_path / "home" / "letter.txt").exists()
 
 
-def test_an_unwritable_out_is_one_line(tmp_path: Path) -> None:
+def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInputError, match="cannot be written"):
         stage.begin(tmp_path / "file" / "out", stage="generate", flags={})
 
 
-def test_what_a_run_that_was_killed_had_half_written_is_gone(tmp_path: Path) -> None:
+def test_half_written_files_are_removed(tmp_path: Path) -> None:
     for half in (".manifest.json.12.tmp", "raw/.a.json.3.tmp"):
         (tmp_path / "out" / half).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "out" / half).write_text("{")

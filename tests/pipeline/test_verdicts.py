@@ -1,4 +1,4 @@
-"""A session's verdict is decided in one place: command-only by a labelled set, terminals by a grammar, kept by both."""
+"""Turns are classified as in a labelled set, and a session is kept exactly when its verdict has no reasons."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def kind_of(turn: str) -> str:
     return "terminal" if is_terminal(turn) else "command" if is_command(turn) else "prose"
 
 
-def test_the_labelled_set_has_at_least_150_distinct_lines_of_all_three_kinds() -> None:
+def test_labelled_set_is_large_and_distinct() -> None:
     rows = labelled()
     assert len({turn for _, turn in rows}) == len(rows) >= 150
     counts = {kind: sum(row[0] == kind for row in rows) for kind in ("command", "terminal", "prose")}
@@ -36,7 +36,7 @@ def test_the_labelled_set_has_at_least_150_distinct_lines_of_all_three_kinds() -
     assert sum(counts.values()) == len(rows)
 
 
-def test_every_labelled_line_gets_its_label() -> None:
+def test_labelled_lines_get_their_labels() -> None:
     wrong = [(kind, kind_of(turn), turn) for kind, turn in labelled() if kind_of(turn) != kind]
     assert not wrong
 
@@ -59,29 +59,29 @@ def test_every_labelled_line_gets_its_label() -> None:
         ("", None),
     ],
 )
-def test_only_a_whole_command_is_a_terminal(command: str, ending: Ending | None) -> None:
+def test_only_whole_commands_are_terminals(command: str, ending: Ending | None) -> None:
     assert terminal_of(command) == ending
 
 
 @given(st.text())
-def test_any_text_is_judged_without_an_error_and_the_same_twice(text: str) -> None:
+def test_any_text_is_classified_twice_alike(text: str) -> None:
     assert is_command(text) == is_command(text)
     assert terminal_of(text) == terminal_of(text)
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="'\0")))
-def test_quoted_text_says_whatever_it_likes(text: str) -> None:
+def test_quoted_text_does_not_matter(text: str) -> None:
     assert is_command(f"printf '%s' '{text}' > out.txt")
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="\0\r")))
-def test_a_closed_heredoc_says_whatever_it_likes(text: str) -> None:
+def test_text_in_a_heredoc_does_not_matter(text: str) -> None:
     body = "\n".join(line for line in text.split("\n") if line != "END_OF_TEXT")
     assert is_command(f"cat > out.txt <<'END_OF_TEXT'\n{body}\nEND_OF_TEXT\nls -l out.txt")
     assert not is_command(f"cat > out.txt <<'END_OF_TEXT'\n{body}\nEND_OF_TEXT\nThis shows the file.")
 
 
-def test_kept_is_the_right_terminal_and_verified_and_command_only() -> None:
+def test_good_session_is_kept() -> None:
     verdict = verdict_of(expected="exit", commands=["ls", "exit"], outcome="exit", verified=True)
     assert verdict.kept
     assert verdict.reasons == ()
@@ -105,7 +105,7 @@ def test_kept_is_the_right_terminal_and_verified_and_command_only() -> None:
         ("exit", ["ls", "exit"], "checker_failed", True, "checker failed"),
     ],
 )
-def test_whatever_is_not_kept_says_why(
+def test_rejected_sessions_have_reasons(
     expected: str, commands: list[str], outcome: str, verified: bool, reason: str
 ) -> None:
     verdict = verdict_of(expected=expected, commands=commands, outcome=outcome, verified=verified)  # type: ignore[arg-type]
@@ -113,19 +113,19 @@ def test_whatever_is_not_kept_says_why(
     assert any(reason in given for given in verdict.reasons), verdict.reasons
 
 
-def test_a_blocked_scenario_is_kept_with_a_panic() -> None:
+def test_blocked_scenario_is_kept_with_a_panic() -> None:
     assert verdict_of(expected="panic", commands=["ls", "panic no x"], outcome="panic", verified=True).kept
 
 
-def test_a_session_without_a_command_before_its_terminal_did_not_operate() -> None:
+def test_terminal_alone_is_not_operating() -> None:
     assert not verdict_of(expected="exit", commands=["exit"], outcome="exit", verified=False).operated
 
 
-def test_a_prose_turn_means_that_the_session_did_not_operate() -> None:
+def test_session_with_prose_is_not_operating() -> None:
     assert not verdict_of(expected="exit", commands=["ls", "I look", "exit"], outcome="exit", verified=True).operated
 
 
-def test_the_script_judges_lines_of_stdin() -> None:
+def test_script_classifies_lines_of_stdin() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pipeline.verdicts"],
         input="ls\nexit\nLet me see\n", text=True, capture_output=True, check=True,

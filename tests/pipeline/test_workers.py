@@ -28,7 +28,7 @@ class Held:
         return "held" if self.let_go.wait(30) else "forgotten"
 
 
-def test_results_come_in_order_of_the_futures() -> None:
+def test_results_in_order_of_the_futures() -> None:
     def slow_first(number: int) -> int:
         time.sleep(0.1 if number == 0 else 0)
         return number * number
@@ -48,13 +48,13 @@ def test_results_come_as_completed() -> None:
         assert next(ended).result() == "held"
 
 
-def test_as_many_tasks_run_at_once_as_there_are_workers() -> None:
+def test_all_workers_run_at_once() -> None:
     barrier = threading.Barrier(3, timeout=10)
     with pool_of(3) as pool:
         assert sorted(future.result() for future in [pool.submit(barrier.wait) for _ in range(3)]) == [0, 1, 2]
 
 
-def test_a_failure_reaches_the_caller_and_the_worker_goes_on() -> None:
+def test_failure_reaches_the_caller() -> None:
     def fail() -> None:
         raise LookupError("no such thing")
 
@@ -65,7 +65,7 @@ def test_a_failure_reaches_the_caller_and_the_worker_goes_on() -> None:
         assert after.result() == "after"
 
 
-def test_a_system_exit_in_a_worker_reaches_the_caller() -> None:
+def test_system_exit_reaches_the_caller() -> None:
     def leave() -> None:
         raise SystemExit(3)
 
@@ -73,7 +73,7 @@ def test_a_system_exit_in_a_worker_reaches_the_caller() -> None:
         pool.submit(leave).result()
 
 
-def test_tasks_that_have_not_begun_are_cancelled() -> None:
+def test_waiting_tasks_are_cancelled() -> None:
     cancelled, held = threading.Event(), Held()
     with pool_of(1, cancelled) as pool:
         under_way, waiting = pool.submit(held), [pool.submit(lambda: "begun") for _ in range(3)]
@@ -93,7 +93,7 @@ def interrupt(pool: WorkerPool, held: Held) -> None:
         raise KeyboardInterrupt
 
 
-def test_what_tasks_hold_is_released_when_the_caller_is_interrupted() -> None:
+def test_interrupt_releases_what_tasks_hold() -> None:
     cancelled, held, released = threading.Event(), Held(), list[bool]()
 
     def release() -> None:
@@ -105,14 +105,14 @@ def test_what_tasks_hold_is_released_when_the_caller_is_interrupted() -> None:
     assert released == [True, True]  # once at once, and once when the task had had time to end
 
 
-def test_nothing_is_released_after_a_quiet_end() -> None:
+def test_normal_end_releases_nothing() -> None:
     released: list[int] = []
     with pool_of(2, release=lambda: released.append(1)) as pool:
         pool.submit(lambda: None).result()
     assert released == []
 
 
-def test_a_task_that_never_ends_does_not_hold_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_task_does_not_block_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "STOP_SECONDS", 0.1)
     held, began = Held(), time.monotonic()
     with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,15 @@
+"""Find the sandboxes of a script that runs, or ran, as another process."""
+
+from sandbox import containers
+
+
+def sandboxes_of(pid: int) -> list[str]:
+    """Containers and volumes that a process made and that are still there."""
+    filters = {"label": "sekft.run"}
+    found = [
+        *containers.api().containers(all=True, filters=filters),
+        *(containers.api().volumes(filters=filters)["Volumes"] or []),
+    ]
+    return [
+        str(item.get("Names", item.get("Name"))) for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)
+    ]
