@@ -174,6 +174,14 @@ def test_a_circle_is_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c"]
 
 
+def test_tests_mirror_the_packages() -> None:
+    directories = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert directories == {*packages(), "bench"}
+    assert {path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py")} <= {
+        *scripts(), "layout", "bad_input", "old_records",
+    }  # fmt: skip
+
+
 def test_tests_import_no_tests() -> None:
     assert imports_of_tests({module_name(one): one.read_text() for one in sources_of("tests")}) == []
 
