@@ -10,6 +10,7 @@ What a worker raises is raised by its future's `result()`. A pool on several mac
 """
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
@@ -18,7 +19,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-STOP_SECONDS = 3.0  # that a task under way gets to end after it was cancelled
+STOP_SECONDS = 3.0  # that the tasks under way get to end after they were cancelled
 
 
 class WorkerPool:
@@ -31,7 +32,7 @@ class WorkerPool:
         cancelled: set by anybody to stop early. Tasks that have not begun are then cancelled; tasks under way are
             expected to look at it and to end soon.
         release: called when the `with` block is left while tasks are under way, after `cancelled` is set and again
-            when they had STOP_SECONDS to end. It frees what they hold (containers), and so ends what they wait for.
+            STOP_SECONDS later. It frees what they hold (containers), and so ends what they wait for.
     """
 
     def __init__(self, workers: int, *, cancelled: threading.Event, release: Callable[[], None]) -> None:
@@ -59,8 +60,9 @@ class WorkerPool:
             return
         self.cancelled.set()
         self.release()
+        deadline = time.monotonic() + STOP_SECONDS
         for thread in self._threads:
-            thread.join(STOP_SECONDS)
+            thread.join(max(0.0, deadline - time.monotonic()))
         self.release()  # what a task was acquiring the first time
 
     def _work(self) -> None:
