@@ -36,7 +36,7 @@ from pydantic import BaseModel
 from pipeline import stage
 from pipeline.files import checked, read_identity, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
-from pipeline.tables import format_difference, format_rate, split_text
+from pipeline.tables import format_difference, format_rate
 from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Rate, Subject, SubjectReport
 
 PICTURES = (".png", ".svg")
@@ -226,9 +226,9 @@ def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[
     amounts = {run: amount if by_data else log[-1]["step"] for run, (amount, log) in logs.items()}
     places = merge_close(amounts.values())
     width = max(places.values()) or 1
-    splits = sorted({split_text(report) for report in reports.values()})
+    splits = sorted({report.split_by or "" for report in reports.values()})
     for split, line, marker in zip(splits, ("-", "--", ":"), "os^", strict=False):
-        members = [run for run, report in reports.items() if split_text(report) == split]
+        members = [run for run, report in reports.items() if (report.split_by or "") == split]
         for shift, name in enumerate(("terminate", "verified", "clean")):
             points: dict[float, list[float]] = {}
             for run in members:
@@ -240,7 +240,7 @@ def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[
                 axes.plot([x, x], rate.interval, color=f"C{shift}", lw=0.8)
                 axes.plot(x, rate.rate, marker, color=f"C{shift}", ms=4)
             xs = sorted(points)
-            label = f"{name}, {split}"
+            label = f"{name}, held out by {split}" if split else f"{name}, not split"
             means = [sum(points[x]) / len(points[x]) for x in xs]
             axes.plot(xs, means, line, marker=marker, mfc="none", ms=5, color=f"C{shift}", lw=1, label=label)
     axes.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
