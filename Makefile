@@ -32,6 +32,7 @@ lint: dev
 	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh .ci/run
 
 env: $(VENV)/installed
+	@:
 
 $(VENV)/installed: requirements.txt
 	@echo "== environment: $(VENV) from requirements.txt (takes minutes: torch is large)"

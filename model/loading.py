@@ -285,6 +285,7 @@ def load_base(base: str, *, dtype: str = "auto", load_4bit: bool = False, device
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=torch_dtype,
         )
+    silence_transformers()
     try:
         tokenizer = AutoTokenizer.from_pretrained(base)
         model = AutoModelForCausalLM.from_pretrained(
@@ -303,6 +304,14 @@ def load_base(base: str, *, dtype: str = "auto", load_4bit: bool = False, device
     model.requires_grad_(False)
     model.eval()
     return model, tokenizer
+
+
+def silence_transformers() -> None:
+    """Turn off transformers' warnings and progress bars; every stage prints its own."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 def check_machine(base: str, dtype: str) -> None:

@@ -20,7 +20,7 @@ def print_table(report: EvalReport) -> None:
     for subject, entry in report.subjects.items():
         cells = "".join(f"{format_rate(getattr(entry.behaviour, name)):>24s}" for name in BEHAVIOUR)
         print(f"{subject:{width}s}{cells}", file=sys.stderr)
-    print(f"(successes/n, rate, 95 % interval; {split_text(report)}, seed {report.seed})", file=sys.stderr)
+    print(f"(successes/n, rate, 95 % interval; {split_text(report)}; eval seed {report.seed})", file=sys.stderr)
 
 
 def split_text(report: EvalReport) -> str:

@@ -345,7 +345,7 @@ def _gpu(base: str, dtype: str) -> Finding:
         return Finding("ERROR", "gpu", str(error))
     if line := hardware.no_gpu_here():
         return Finding("WARN", "gpu", line)
-    return Finding("OK", "gpu", "the GPU here, if there is one, can run this base")
+    return Finding("OK", "gpu", "this machine can run this base")
 
 
 def padding_share(lengths: Sequence[int], batch: int, accum: int) -> float | None:

@@ -193,7 +193,6 @@ def train(
     """Train and save the adapter; returns the loss of every step since the start, and figures for the summary."""
     from transformers import set_seed
 
-    silence_transformers()
     set_seed(settings.seed)
     warn_of_memory(dataset, settings, held)
     model, _ = load_model(settings.base, dtype=settings.dtype, load_4bit=settings.load_4bit, held=held)
@@ -228,14 +227,6 @@ def train(
         **({"skipped_steps": log.skipped} if trainer.accelerator.scaler is not None else {}),
         **({"overfit_reached": log.reached} if settings.overfit else {}),
     }
-
-
-def silence_transformers() -> None:
-    """Turn off transformers' warnings and progress bars; the run prints its own."""
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_table_says_how_scenarios_were_split(
     print_table(report(split_by))
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert f"95 % interval; {words}, seed 7)" in captured.err
+    assert f"95 % interval; {words}; eval seed 7)" in captured.err
     assert "split by None" not in captured.err
 
 
