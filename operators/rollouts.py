@@ -57,7 +57,8 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     failures = 0
     size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
     workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
-    with Pool(size, most=len(episodes)) as sandboxes, Progress(len(episodes), label) as bar, workers as pool:
+    # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
+    with workers as pool, Pool(size, most=len(episodes)) as sandboxes, Progress(len(episodes), label) as bar:
 
         def one(episode: Episode) -> Trajectory:
             return run_episode(

@@ -188,12 +188,18 @@ def reap() -> int:
 
 
 def remove_all() -> None:
-    """Remove every sandbox of this process at once; a thread that still uses one gets SandboxError."""
+    """Remove every sandbox of this process at once; a thread that still uses one gets SandboxError.
+
+    Prints a line for what cannot be removed, and raises nothing: this runs while something else is being raised.
+    """
     with _live_lock:
         names = sorted(_live)
     for kind in ("container", "volume"):
         for name in names:
-            remove(name, kind)
+            try:
+                remove(name, kind)
+            except SandboxError as error:
+                print(f"{error}; `python dashdocker.py reap` will remove it", file=sys.stderr)
 
 
 def remove(name: str, kind: str) -> None:
