@@ -293,9 +293,11 @@ def F06(testbed: Testbed) -> None:
 
 @in_session
 def F08(shell: Session) -> None:
-    """There is no network: TCP, UDP and name lookups fail at once, and the only interface leads nowhere."""
+    """There is no network: TCP, UDP, netlink and name lookups fail at once, and the only interface is loopback."""
     shell.step("true")
-    for text, why in (("nc -w 3 1.1.1.1 80", "unreachable"), ("nslookup -timeout=3 example.com 1.1.1.1", "unreachable"),
+    no_socket = "not supported by protocol"
+    for text, why in (("nc -w 3 1.1.1.1 80", no_socket), ("nslookup -timeout=3 example.com 1.1.1.1", no_socket),
+                      ("nc -w 3 127.0.0.1 80", no_socket), ("nc -l -w 3 -p 8080", no_socket), ("ip a", no_socket),
                       ("nc -w 3 example.com 80", "bad address"), ("ping -c 1 example.com", "bad address")):  # fmt: skip
         with within(1):
             step = shell.step(text)

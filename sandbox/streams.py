@@ -2,15 +2,23 @@
 
     from sandbox.streams import Stream
 
-The Docker SDK's own reader blocks; this one writes and reads at the same time, up to a deadline.
+The Docker SDK's own reader blocks; this one writes and reads at the same time, up to a deadline. A connection may be a
+TLS one, whose socket has bytes of its own that are decrypted and not read yet.
 """
 
 import contextlib
 import select
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from typing import Any
+
+# Output costs Docker and this process CPU time outside the container's limit, so endless output is read slowly: then
+# its writer waits. More than the largest file is beyond FREE_BYTES.
+FREE_BYTES = 64 << 20  # of one command's output, read as fast as it comes
+FLOOD_BYTES_PER_SECOND = 8 << 20  # what comes after them
+NOT_READY = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 Feed = Callable[[int, bytes], bool]  # is given stream number and bytes; True: that was all
 
@@ -27,7 +35,9 @@ class Stream:
         self.socket.setblocking(False)
         self.pending, self.keep_open, self.written = memoryview(stdin), keep_open, keep_open and not stdin
         # Output that arrived together with the head of Docker's HTTP answer lies in the reader of that head.
-        self.buffer = bytearray(stream._response.raw._fp.fp.read1() or b"")
+        self.buffer = bytearray()
+        with contextlib.suppress(*NOT_READY):
+            self.buffer += stream._response.raw._fp.fp.read1() or b""
 
     def send(self, data: bytes) -> None:
         """Add to the input, where it is kept open; `pump` writes it."""
@@ -49,25 +59,50 @@ class Stream:
         """
         if self._frames(feed):
             return True
+        taken = 0
         while (left := deadline - time.monotonic()) > 0:
             if not self.written and not self.pending:
                 if not self.keep_open:
-                    self.socket.shutdown(socket.SHUT_WR)
+                    self._end_input()
                 self.written = True
-            readable, writable, _ = select.select([self.socket], [] if self.written else [self.socket], [], left)
-            if writable:
+            ready = self._wait(left)
+            if ready & select.POLLOUT and not self.written:
                 try:
                     self.pending = self.pending[self.socket.send(self.pending[:65536]) :]
                 except BrokenPipeError:  # the process ended without reading all of it
                     self.pending, self.written = memoryview(b""), True
-            if readable:
-                chunk = self.socket.recv(1 << 18)
+                except NOT_READY:
+                    pass
+            if ready & ~select.POLLOUT:
+                try:
+                    chunk = self.socket.recv(1 << 18)
+                except NOT_READY:
+                    continue
                 if not chunk:
                     return False
                 self.buffer += chunk
                 if self._frames(feed):
                     return True
+                if (taken := taken + len(chunk)) > FREE_BYTES:
+                    time.sleep(min(len(chunk) / FLOOD_BYTES_PER_SECOND, max(0.0, deadline - time.monotonic())))
         return None
+
+    def _wait(self, seconds: float) -> int:
+        """Wait until the connection can be read, or written where input is left; returns poll's events, 0 for none."""
+        wanted = select.POLLIN | (0 if self.written else select.POLLOUT)
+        if isinstance(self.socket, ssl.SSLSocket) and self.socket.pending():
+            return wanted  # poll does not know of decrypted bytes
+        poll = select.poll()  # select() takes no descriptor above 1,023
+        poll.register(self.socket, wanted)
+        return sum(events for _, events in poll.poll(1000 * seconds))
+
+    def _end_input(self) -> None:
+        """Say that no more input comes, and go on reading."""
+        if isinstance(self.socket, ssl.SSLSocket):  # its shutdown() would end the reading too
+            with contextlib.suppress(ssl.SSLError):  # the other side has not said the same yet
+                self.socket.unwrap()
+        else:
+            self.socket.shutdown(socket.SHUT_WR)
 
     def _frames(self, feed: Feed) -> bool:
         """Hand over the complete frames in the buffer: stream number, three zeros, length, bytes."""
