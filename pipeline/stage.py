@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from pipeline import locks
 from pipeline.files import read_manifest, write_manifest
-from schema import BadInputError, Manifest, sha256
+from schema import BadInputError, Manifest, WorldError, sha256
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -42,7 +42,7 @@ def run_script(
 ) -> NoReturn:
     """Parse the flags, call `main`, and turn the expected ends into exit codes.
 
-    Exit codes: 2 for the user's mistake and 1 for a full disk, with one line each; 130 for Ctrl-C.
+    Exit codes: 2 for the user's mistake, 1 for a full disk or a broken Docker, with one line each; 130 for Ctrl-C.
 
     Args:
         main: takes one keyword per flag, or a record `settings` whose fields are the flags.
@@ -56,6 +56,9 @@ def run_script(
     except BadInputError as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except WorldError as error:
+        print(f"{parser.prog}: error: {error}; rerun to go on", file=sys.stderr)
+        sys.exit(WORLD_FAILED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
