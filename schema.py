@@ -42,6 +42,10 @@ class BadInputError(ValueError):
     """The user's mistake or bad data: one line that names the file, the field and the remedy; exit code 2."""
 
 
+class WorldError(RuntimeError):
+    """Something outside this project failed, e.g. Docker: one line; exit code 1; a rerun may succeed."""
+
+
 class Record(BaseModel):
     """What all records share: immutable, and no field that the schema does not know."""
 

@@ -5,7 +5,7 @@
     stage.finish(out, manifest, ids=ids, counts={"scenarios": len(ids)})
 
 A rerun goes on with the run in `--out`. A rerun whose flags, inputs or image differ is refused, and the difference is
-named.
+named. While a stage lives, a second one in the same directory is refused, and the first is named.
 """
 
 import argparse
@@ -21,8 +21,9 @@ from typing import Any, NoReturn, get_type_hints
 
 from tqdm import tqdm
 
+from pipeline import locks
 from pipeline.files import read_manifest, write_manifest
-from schema import BadInputError, Manifest, sha256
+from schema import BadInputError, Manifest, WorldError, sha256
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -41,7 +42,7 @@ def run_script(
 ) -> NoReturn:
     """Parse the flags, call `main`, and turn the expected ends into exit codes.
 
-    Exit codes: 2 for the user's mistake and 1 for a full disk, with one line each; 130 for Ctrl-C.
+    Exit codes: 2 for the user's mistake, 1 for a full disk or a broken Docker, with one line each; 130 for Ctrl-C.
 
     Args:
         main: takes one keyword per flag, or a record `settings` whose fields are the flags.
@@ -55,6 +56,9 @@ def run_script(
     except BadInputError as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except WorldError as error:
+        print(f"{parser.prog}: error: {error}; rerun to go on", file=sys.stderr)
+        sys.exit(WORLD_FAILED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
@@ -64,6 +68,8 @@ def run_script(
     except KeyboardInterrupt:
         print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    finally:
+        locks.release()
 
 
 def settings_of(main: Callable[..., int]) -> type | None:
@@ -97,7 +103,7 @@ def begin(
     image_digest: str | None = None,
     redo: bool = False,
 ) -> Manifest:
-    """Open `out` for a stage, and return its manifest.
+    """Open `out` for a stage, lock it until `finish` or the end of the script, and return its manifest.
 
     The manifest of a stage that finished with the same flags, inputs and image comes back as it is, with `finished`
     true, and nothing on disk changes. Any other is written anew with `finished: false`.
@@ -111,8 +117,8 @@ def begin(
         redo: empty the directory first.
 
     Raises:
-        BadInputError: `out` cannot be written, belongs to another stage, or was begun with other flags, inputs or
-            image. Flags in MAY_GROW may be larger than before.
+        BadInputError: `out` cannot be written, belongs to another stage or to a living process, or was begun with other
+            flags, inputs or image. Flags in MAY_GROW may be larger than before.
     """
     manifest = Manifest(
         stage=stage,
@@ -121,13 +127,26 @@ def begin(
         image_digest=image_digest,
         git_commit=git_commit(),
     )
+    try:
+        locks.hold(out)
+        return _opened(out, manifest, redo)
+    except OSError as error:
+        locks.release(out)
+        raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error
+    except BadInputError:
+        locks.release(out)
+        raise
+
+
+def _opened(out: Path, manifest: Manifest, redo: bool) -> Manifest:
+    """The manifest of the finished run in `out`; or else `manifest`, which is written there."""
     halves = set(out.glob("**/.*.json.*.tmp"))
     before = read_manifest(out)
     if before is not None:
-        if before.stage != stage:
+        if before.stage != manifest.stage:
             raise BadInputError(f"{out}: holds the output of stage {before.stage!r}; name another --out")
         if redo:
-            shutil.rmtree(out)
+            _empty(out)
         elif difference := _difference(before, manifest):
             raise BadInputError(
                 f"{out / 'manifest.json'}: this run differs from the one begun there: {difference}; "
@@ -135,15 +154,21 @@ def begin(
             )
         elif before.finished and before.flags == manifest.flags:
             return before
-    elif out.is_dir() and set(out.iterdir()) - halves:
+    elif set(out.iterdir()) - halves - {out / locks.LOCK}:
         raise BadInputError(f"{out}: is not empty and holds no manifest; name another --out")
-    try:
-        for half in halves:
-            half.unlink(missing_ok=True)
-        write_manifest(out, manifest)
-    except OSError as error:
-        raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error
+    for half in halves:
+        half.unlink(missing_ok=True)
+    write_manifest(out, manifest)
     return manifest
+
+
+def _empty(out: Path) -> None:
+    """Remove everything in a directory but its lock."""
+    for path in out.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != locks.LOCK:
+            path.unlink()
 
 
 def _difference(before: Manifest, now: Manifest) -> str:
@@ -162,8 +187,9 @@ def _difference(before: Manifest, now: Manifest) -> str:
 
 
 def finish(out: Path, manifest: Manifest, *, ids: Iterable[str], counts: dict[str, Any]) -> None:
-    """Write the manifest for the last time: finished, with the ids and counts."""
+    """Write the manifest for the last time: finished, with the ids and counts. The directory's lock is released."""
     write_manifest(out, manifest.model_copy(update={"finished": True, "ids": sorted(ids), "counts": counts}))
+    locks.release(out)
 
 
 def git_commit() -> str | None:

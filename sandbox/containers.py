@@ -5,8 +5,9 @@
 Every container made here has no network, no capabilities, a read-only root, and limits on memory, processes and every
 file system that can be written. It ends when the process that started it closes its connection or dies.
 
-Containers and volumes carry labels: which process owns them, and until when. `reap` removes those past their deadline
-and those whose owner, a process of this machine, is dead; it never removes anything else.
+Containers and volumes carry labels: which process owns them, and until when. `reap` removes those whose owner, a
+process of this machine, is dead. Where it cannot see the owner, it removes those a day past their deadline. It never
+removes anything else.
 
 Two things here belong to the whole process and not to one session: the list of what it has created (`remove_all` must
 find every sandbox after Ctrl-C, whichever thread made it) with the label RUN, and one Docker client per thread.
@@ -27,13 +28,14 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.streams import Stream
-from schema import BadInputError
+from schema import BadInputError, WorldError
 
 IMAGE = "sekft-dash"
 # The system calls that a shell and its tools need; every other one is refused. Docker takes the text, not the path.
 SECCOMP = (Path(__file__).parent / "seccomp.json").read_text()
 LIFETIME_SECONDS = 3600.0
 DOCKER_SECONDS = 120.0  # Docker counts as dead when it takes longer to answer
+UNSEEN_SECONDS = 86_400.0  # past its deadline, before a sandbox is removed whose owner cannot be seen
 END_SECONDS = 20.0  # for a container to go away once its PID 1 was told to end
 ASK_SECONDS = 1.0  # for Docker to say that a container is gone, before it is asked again
 
@@ -50,7 +52,7 @@ WRAPPER_BYTES, WRAPPER_INODES = 8 << 20, 64  # /run/op
 TOOLS_BYTES, TOOLS_INODES = 1 << 20, 64  # /usr/local/bin, where the provider lies
 
 
-class SandboxError(RuntimeError):
+class SandboxError(WorldError):
     """Docker or a container failed. It voids the attempt and is never shown to a model."""
 
 
@@ -141,52 +143,82 @@ def require_runtime(name: str) -> None:
 
 @cache
 def identity() -> dict[str, str]:
-    """The labels of an owner: host with its PID namespace, boot, process id with its start time."""
+    """The labels of an owner: host with its PID and time namespaces, boot, process id with its start time."""
     boot = Path("/proc/sys/kernel/random/boot_id")
-    namespace = Path("/proc/self/ns/pid")
+    namespaces = [one for one in (Path("/proc/self/ns/pid"), Path("/proc/self/ns/time")) if one.is_symlink()]
     return {
         "sekft.run": RUN,
-        "sekft.host": f"{socket.gethostname()} {namespace.readlink() if namespace.is_symlink() else ''}".strip(),
+        "sekft.host": " ".join(
+            [socket.gethostname(), *(str(one.readlink()) for one in namespaces if one.is_symlink())]
+        ),
         "sekft.boot": boot.read_text().strip() if boot.exists() else "",
-        "sekft.pid": f"{os.getpid()} {_start_time(os.getpid())}",
+        "sekft.pid": f"{os.getpid()} {_start_time(os.getpid()) or ''}".strip(),
     }
 
 
 def _start_time(pid: int) -> str | None:
-    """When a process started, in clock ticks since boot; None when there is none."""
+    """When a process started, in clock ticks since boot; None when there is none, or /proc hides it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
         return None
 
 
-def abandoned(labels: Mapping[str, str]) -> bool:
-    """True past the deadline, and where the owner was a process of this host and boot and is dead."""
-    if float(labels.get("sekft.deadline", "inf")) < time.time():
-        return True
-    mine = identity()
-    if not mine["sekft.boot"] or any(labels.get(key) != mine[key] for key in ("sekft.host", "sekft.boot")):
+def _lives(pid: int, started: str) -> bool:
+    """False where the process is known to have ended: no process has its id, or a later one has."""
+    if pid <= 0:
+        raise ValueError(f"sekft.pid is {pid}")
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
+    except PermissionError:  # another user's
+        pass
+    now = _start_time(pid)
+    return not started or now is None or now == started
+
+
+def abandoned(labels: Mapping[str, str]) -> bool:
+    """True where the owner is dead; where it cannot be seen, a day past the deadline.
+
+    An owner is seen by processes of its own host, boot, PID namespace and time namespace; no clock matters to them.
+    Another process of the same boot goes by the wall clock and the uptime, since either may have been set ahead: the
+    one by an administrator, the other by a time namespace. Raises KeyError, ValueError or OverflowError for labels that
+    are missing or malformed.
+    """
+    mine = identity()
     pid, _, started = labels["sekft.pid"].partition(" ")
-    return _start_time(int(pid)) != started
+    here = bool(mine["sekft.boot"]) and labels.get("sekft.boot") == mine["sekft.boot"]
+    if here and labels.get("sekft.host") == mine["sekft.host"]:
+        return not _lives(int(pid), started)
+    deadlines = [(float(labels["sekft.deadline"]), time.time())]
+    if here and "sekft.uptime" in labels:
+        deadlines.append((float(labels["sekft.uptime"]), time.clock_gettime(time.CLOCK_BOOTTIME)))
+    return all(deadline + UNSEEN_SECONDS < now for deadline, now in deadlines)
 
 
 def reap() -> int:
-    """Remove the containers and volumes of dead runs; returns how many. Raises SandboxError without Docker."""
+    """Remove the containers and volumes of dead runs; returns how many were removed.
+
+    One line on stderr names each that cannot be removed, and each whose labels are malformed; those are left alone.
+    Raises SandboxError without Docker.
+    """
     filters = {"label": "sekft.run"}
     with docker_call("reap"):
-        names = [
-            (found["Names"][0].lstrip("/"), "container")
-            for found in api().containers(all=True, filters=filters)
-            if abandoned(found["Labels"])
-        ] + [
-            (found["Name"], "volume")
-            for found in api().volumes(filters=filters)["Volumes"] or []
-            if abandoned(found["Labels"])
-        ]
-    for name, kind in names:
-        remove(name, kind)
-    return len(names)
+        found = [(one["Id"], "container", one["Labels"]) for one in api().containers(all=True, filters=filters)]
+        found += [(one["Name"], "volume", one["Labels"]) for one in api().volumes(filters=filters)["Volumes"] or []]
+    removed = 0
+    for name, kind, labels in found:
+        try:
+            if abandoned(labels):
+                remove(name, kind)
+                removed += 1
+        except (KeyError, ValueError, OverflowError) as error:
+            by_hand = f"remove it by hand: docker {kind} rm {name}"
+            print(f"reap: {kind} {name}: missing or malformed label ({error}); {by_hand}", file=sys.stderr)
+        except SandboxError as error:
+            print(f"reap: {error}; the next reap tries again", file=sys.stderr)
+    return removed
 
 
 def remove_all() -> None:
@@ -301,8 +333,9 @@ def start(name: str) -> Stream:
 
 
 def _labels(lifetime_seconds: float) -> dict[str, str]:
-    """The owner's labels and the deadline, which is a minute after PID 1 ends."""
-    return {**identity(), "sekft.deadline": f"{time.time() + lifetime_seconds + 60:.0f}"}
+    """The owner's labels and the deadline, which is a minute after PID 1 ends, in seconds since the epoch and boot."""
+    clocks = {"sekft.deadline": time.time(), "sekft.uptime": time.clock_gettime(time.CLOCK_BOOTTIME)}
+    return {**identity(), **{name: f"{now + lifetime_seconds + 60:.0f}" for name, now in clocks.items()}}
 
 
 def volume_mount(name: str, target: str, *, read_only: bool, lifetime_seconds: float) -> Any:

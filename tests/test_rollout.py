@@ -248,6 +248,22 @@ def without_times(path: Path) -> dict[str, Any]:
     return {**record, "messages": trajectory.commands}
 
 
+@pytest.mark.parametrize("more", [(), ("--redo",)])
+def test_a_second_rollout_on_one_out_is_refused_and_the_first_finishes_whole(
+    more: tuple[str, ...], few: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    process = started(few, out, 1)
+    code, summary, message = script(few, out, *KILLED, *more)
+    assert process.wait(300) == 0
+    assert (code, summary) == (2, {})
+    (line,) = message.strip().splitlines()
+    assert f"{out}: rollout.py (process {process.pid} on {socket.gethostname()}, since 2" in line
+    assert len(list(out.glob("*-s?.json"))) == 6
+    assert read_json(out / "manifest.json")["counts"]["kept"] == 6
+    assert not list(out.glob(".*"))
+
+
 def test_interrupt_exits_130_and_keeps_finished_records(few: Path, tmp_path: Path) -> None:
     process = started(few, tmp_path / "out", 1, "--samples", "40")
     process.send_signal(signal.SIGINT)

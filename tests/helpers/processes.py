@@ -11,5 +11,7 @@ def sandboxes_of(pid: int) -> list[str]:
         *(containers.api().volumes(filters=filters)["Volumes"] or []),
     ]
     return [
-        str(item.get("Names", item.get("Name"))) for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)
+        str(item.get("Names", item.get("Name")))
+        for item in found
+        if item["Labels"].get("sekft.pid", "").split()[:1] == [str(pid)]
     ]

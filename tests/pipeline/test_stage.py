@@ -7,7 +7,7 @@ import pytest
 
 from pipeline import stage
 from pipeline.files import read_json, read_manifest, write_json
-from schema import BadInputError
+from schema import BadInputError, WorldError
 
 
 def test_manifest_is_unfinished_until_the_end(tmp_path: Path) -> None:
@@ -94,11 +94,15 @@ def test_exit_codes_and_streams(tmp_path: Path, capsys: pytest.CaptureFixture[st
     def stopped() -> int:
         raise KeyboardInterrupt
 
+    def broken() -> int:
+        raise WorldError("reap: no answer")
+
     parser = stage.command_line("doc")
-    for main, code in ((bad, 2), (stopped, 130), (lambda: 1, 1)):
+    for main, code in ((bad, 2), (broken, 1), (stopped, 130), (lambda: 1, 1)):
         with pytest.raises(SystemExit) as end:
             stage.run_script(main, parser, [])
         assert end.value.code == code
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "x.json: field: remedy" in captured.err
+    assert "error: reap: no answer; rerun to go on" in captured.err

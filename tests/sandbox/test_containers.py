@@ -1,10 +1,14 @@
 """Containers carry their owner's labels, end with their owner, and only abandoned ones are reaped."""
 
+import json
 import os
+import secrets
+import signal
 import subprocess
 import sys
 import time
 
+import docker
 import pytest
 
 from sandbox import containers
@@ -41,34 +45,138 @@ def test_containers_and_volumes_are_labelled() -> None:
     for labels in (container, volume):
         assert {key: labels[key] for key in identity()} == identity()
         assert 3000 < float(labels["sekft.deadline"]) - time.time() < 4000
+        assert 3000 < float(labels["sekft.uptime"]) - time.clock_gettime(time.CLOCK_BOOTTIME) < 4000
     assert set(identity()) == {"sekft.run", "sekft.host", "sekft.boot", "sekft.pid"}
     assert identity()["sekft.pid"].split()[0] == str(os.getpid())
 
 
-def test_abandoned_means_overdue_or_owner_dead() -> None:
-    now = time.time()
-    mine = {**identity(), "sekft.deadline": str(now + 100)}
-    dead = {**mine, "sekft.pid": "4194304 1"}
-    reused = {**mine, "sekft.pid": f"{os.getpid()} 1"}
+def test_abandoned_means_owner_dead() -> None:
+    mine = identity()
     assert not abandoned(mine)
-    assert abandoned(dead)
-    assert abandoned(reused)
-    assert not abandoned({**dead, "sekft.host": "elsewhere"})
-    assert not abandoned({**dead, "sekft.boot": "another"})
-    assert abandoned({**mine, "sekft.host": "elsewhere", "sekft.deadline": str(now - 1)})
+    assert abandoned({**mine, "sekft.pid": "4194304 1"})
+    assert abandoned({**mine, "sekft.pid": f"{os.getpid()} 1"}), "another process has got its id"
+    assert not abandoned({**mine, "sekft.pid": str(os.getpid())}), "its start time is unknown"
+
+
+def test_no_clock_removes_what_a_living_owner_has() -> None:
+    assert not abandoned({**identity(), "sekft.deadline": "0", "sekft.uptime": "0"})
+
+
+DAY = 86_400
+
+
+@pytest.mark.parametrize(
+    ("change", "wall", "uptime", "removed"),
+    [
+        ({"sekft.boot": "another"}, -DAY + 60, 0, False),
+        ({"sekft.boot": "another"}, -DAY - 60, 0, True),
+        ({"sekft.host": "elsewhere"}, -DAY - 60, -DAY - 60, True),
+        ({"sekft.host": "elsewhere"}, -DAY - 60, 0, False),  # the wall clock was set ahead
+        ({"sekft.host": "elsewhere"}, 0, -DAY - 60, False),  # a time namespace has another uptime
+    ],
+)
+def test_an_owner_that_cannot_be_seen_has_a_day(
+    change: dict[str, str], wall: float, uptime: float, removed: bool
+) -> None:
+    clocks = {
+        "sekft.deadline": str(time.time() + wall),
+        "sekft.uptime": str(time.clock_gettime(time.CLOCK_BOOTTIME) + uptime),
+    }
+    assert abandoned({**identity(), "sekft.pid": "4194304 1", **clocks, **change}) is removed
+
+
+PLACES = {
+    "hidepid": ["unshare", "--mount", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc; exec "$@"', "sh",
+                "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
+    "pid namespace": ["unshare", "--pid", "--fork", "--mount-proc"],
+    "time namespace": ["unshare", "--time", "--boottime=100000", "--fork"],
+}  # fmt: skip
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="namespaces need root")
+@pytest.mark.parametrize("place", PLACES)
+def test_a_living_owner_keeps_its_sandboxes_from(place: str) -> None:
+    code = "import json, sys; from sandbox.containers import abandoned; print(abandoned(json.loads(sys.argv[1])))"
+    deadline = str(time.time() + 600)
+    labels = json.dumps({**identity(), "sekft.deadline": deadline, "sekft.uptime": deadline})
+    done = subprocess.run(
+        [*PLACES[place], sys.executable, "-Bc", code, labels], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "False\n", done.stderr
+
+
+@docker_needed
+@pytest.mark.parametrize("labels", [{}, {"sekft.pid": "x 1"}, {"sekft.pid": "-1 1"}, {"sekft.pid": f"{10**30} 1"}])
+def test_a_malformed_label_is_one_line(labels: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    mine = {key: value for key, value in identity().items() if key != "sekft.pid"}
+    name = f"sekft-test-{secrets.token_hex(6)}"
+    api().create_volume(name, labels={**mine, **labels})
+    try:
+        containers.reap()
+        assert api().inspect_volume(name)
+    finally:
+        api().remove_volume(name)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if name in line]
+    assert "missing or malformed label" in line
+
+
+@docker_needed
+def test_one_removal_that_fails_does_not_keep_reap_from_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"sekft-test-{place}-{secrets.token_hex(6)}" for place in "ab"]
+    for name in names:
+        api().create_volume(name, labels={**identity(), "sekft.pid": "4194304 1"})
+    mount = api().create_host_config(binds=[f"{names[0]}:/mnt"])
+    user = api().create_container(containers.IMAGE, ["true"], host_config=mount)["Id"]  # without labels: no sandbox
+    try:
+        containers.reap()
+        with pytest.raises(docker.errors.NotFound):
+            api().inspect_volume(names[1])
+    finally:
+        api().remove_container(user)
+        containers.reap()
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if names[0] in line]
+    assert line == f"reap: remove volume {names[0]}: still there; the next reap tries again"
+
+
+@docker_needed
+def test_reap_removes_what_a_killed_owner_had_created_and_not_started() -> None:
+    code = (
+        "import os, signal; from sandbox import containers as c\nwith c.owned('container', 'volume') as (name, home):\n"
+    )
+    code += "    mount = c.volume_mount(home, '/home/op', read_only=False, lifetime_seconds=60)\n"
+    code += "    c.create(name, ['true'], c.DEFAULTS, mounts=[mount], for_checker=False)\n"
+    code += "    print(name, home, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    name, home = done.stdout.split()
+    containers.reap()
+    deadline = time.monotonic() + 20  # another process's reap may be at it
+    while sandboxes_named(name, home) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert sandboxes_named(name, home) == []
+
+
+def sandboxes_named(*names: str) -> list[str]:
+    """Those of the containers and volumes that are there."""
+    found = [one["Names"][0].lstrip("/") for one in api().containers(all=True) if one["Names"]]
+    found += [one["Name"] for one in api().volumes()["Volumes"] or []]
+    return sorted({*found} & {*names})
 
 
 @docker_needed
 def test_container_ends_when_its_owner_is_killed() -> None:
     code = "import time, dashdocker\nwith dashdocker.session([]) as shell:\n"
-    code += "    shell.step('sleep 99 &'); print(shell.container, flush=True); time.sleep(99)"
+    code += "    shell.step('sleep 99 &'); print(shell.container, shell.volume, flush=True); time.sleep(99)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
-        name = process.stdout.readline().strip()
+        name, volume = process.stdout.readline().split()
         assert api().inspect_container(name)["State"]["Running"]
         process.kill()
     deadline = time.monotonic() + 20
-    while api().containers(all=True, filters={"name": name}) and time.monotonic() < deadline:
+    while sandboxes_named(name) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert api().containers(all=True, filters={"name": name}) == []
-    assert containers.reap() >= 1, "the volume is left, and reaped"
+    assert sandboxes_named(name) == []
+    containers.reap()  # or that of another process, which may still be at it
+    while sandboxes_named(volume) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert sandboxes_named(volume) == [], "the volume is left, and reaped"

@@ -361,12 +361,16 @@ def test_oom_is_flagged_and_the_session_is_checked() -> None:
 def sandboxes_of(process: subprocess.Popen[str]) -> list[str]:
     found = api().containers(all=True, filters={"label": "sekft.run"})
     found += api().volumes(filters={"label": "sekft.run"})["Volumes"] or []
-    return [one["Labels"]["sekft.run"] for one in found if one["Labels"]["sekft.pid"].split()[0] == str(process.pid)]
+    return [
+        one["Labels"]["sekft.run"]
+        for one in found
+        if one["Labels"].get("sekft.pid", "").split()[:1] == [str(process.pid)]
+    ]
 
 
 def containers_of(process: subprocess.Popen[str]) -> list[str]:
     found = api().containers(filters={"label": "sekft.run"})
-    return [one["Id"] for one in found if one["Labels"]["sekft.pid"].split()[0] == str(process.pid)]
+    return [one["Id"] for one in found if one["Labels"].get("sekft.pid", "").split()[:1] == [str(process.pid)]]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
