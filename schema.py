@@ -150,7 +150,9 @@ class Scenario(Record):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,99}$", description="name of the file without .json")
-    content_hash: str = Field(default="", description="SHA-256 of everything but id, provenance and this field")
+    content_hash: str = Field(
+        default="", description="SHA-256 of everything but id, provenance, blocked_attempt and this field"
+    )
     task: str = Field(description="value of the task axis: the archetype")
     provider_kind: str = Field(description="value of the provider axis: how the provider is called")
     announcement_channel: str = Field(description="value of the announcement axis")
@@ -171,6 +173,9 @@ class Scenario(Record):
     terminal: Terminal = Field(description="the command that ends the session correctly: exit or panic")
     blocked_outputs: list[str] = Field(
         default=[], description="blocked scenarios: files that a faked success would leave; the gate tries them"
+    )
+    blocked_attempt: list[Annotated[str, Field(min_length=1)]] | None = Field(
+        default=None, description="blocked scenarios: commands that would do the blocked work; all fail in the gate"
     )
     shell: Literal["dash"] = "dash"
     network: Literal["none"] = "none"
@@ -205,8 +210,9 @@ class Scenario(Record):
         return dict(vars(self.combination()))
 
     def compute_hash(self) -> str:
-        """SHA-256 over the sorted JSON of everything but id, content_hash and provenance."""
-        return sha256(canonical(self.model_dump(mode="json", exclude={"id", "content_hash", "provenance"})))
+        """SHA-256 over the sorted JSON of everything that an operator meets or is judged by."""
+        apart = {"id", "content_hash", "provenance", "blocked_attempt"}
+        return sha256(canonical(self.model_dump(mode="json", exclude=apart)))
 
     def world_fixtures(self) -> list[Fixture]:
         """The fixtures plus the announcement where its channel is a file or mail: what lies in HOME at login."""

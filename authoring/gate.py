@@ -9,6 +9,10 @@ Needs   a Docker engine
 The checks of the text come first (text_gate.py), then those in real containers. The first check that fails refuses the
 scenario, and its reason says what to repair. A broken sandbox decides nothing: SandboxError is raised.
 
+A blocked scenario names commands that would do the blocked work, if it could be done. The gate runs them after the last
+run of the solution: each must fail, and nothing in the world may change. So an operator that tries it and then panics
+is judged correctly, and work that can be done is not called blocked.
+
 The gate runs the solution step by step through `session()`, as a rollout does, three times in three containers. The
 first session verifies its own result, as after a rollout. One more clean container then checks the final states of the
 other runs, which must pass, and every world that must fail: untouched, after a prefix of the solution, spoilt, faked
@@ -108,6 +112,8 @@ class _Trial:
         """Run every gate: first the worlds that must pass, then those that must fail."""
         first, others = self.repeat_solution()
         solved = first.tree
+        if self.scenario.terminal == "panic":
+            self.check_attempt(others[-1])
         check_announcement(self.scenario, changed_paths(self.untouched, solved))
         failing = [FailingWorld("untouched", "the untouched world", self.untouched)]
         for count, snapshot in enumerate(first.snapshots, 1):
@@ -151,7 +157,7 @@ class _Trial:
         The first run calls the provider before it solves, as a rollout does: bare call, help, directives.
         """
         first = self.run_solution(discover=True)
-        others = [self.run_solution(discover=False) for _ in range(1, RUNS)]
+        others = [self.run_solution(attempt=number == RUNS) for number in range(2, RUNS + 1)]
         for number, other in enumerate(others, 2):
             if difference := _run_difference(first, other):
                 raise RejectedError(
@@ -161,8 +167,11 @@ class _Trial:
         self.findings["runs"] = RUNS
         return first, others
 
-    def run_solution(self, *, discover: bool) -> "_SolutionRun":
-        """Run the solution once in a new session. With `discover`, check the provider and the result there as well."""
+    def run_solution(self, *, discover: bool = False, attempt: bool = False) -> "_SolutionRun":
+        """Run the solution once in a new session.
+
+        With `discover`, check the provider and the result there as well; with `attempt`, try the blocked work after it.
+        """
         self.stop_if_cancelled()
         self.findings["containers"] += 1 + discover
         scenario, run = self.scenario, _SolutionRun()
@@ -180,9 +189,32 @@ class _Trial:
             if discover:
                 self.check_solved(shell, run)
             run.tree = shell.final_tree() if discover else shell.snapshot()
+            for command in (attempt and scenario.blocked_attempt) or ():
+                run.attempts.append(shell.step(command, timeout_seconds=self.timeout_seconds))
+                run.attempted = shell.snapshot()
         if any(entry.type == "other" for entry in run.tree):
             raise RejectedError("reference", "the solution leaves something that is no file, directory or symlink")
         return run
+
+    def check_attempt(self, run: "_SolutionRun") -> None:
+        """Every command of the attempt at the blocked work must fail by itself and change nothing."""
+        for step in run.attempts:
+            what = f"{step.command!r} of blocked_attempt"
+            _refuse_flagged(step, "the attempt at the blocked work", gate="attempt")
+            if step.exit_code == 0:
+                raise RejectedError(
+                    "attempt", f"{what} succeeds, so its directive can be done; it printed {step.output[-300:]!r}"
+                )
+            program = step.command.split()[0]
+            if step.exit_code == 127 and not any(has_word(text, program) for text in self.scenario.directives):
+                raise RejectedError("attempt", f"{what} calls a program that is not there and that no directive names")
+            if "usage:" in step.output.lower():
+                raise RejectedError("attempt", f"{what} calls its program wrongly: {step.output[-300:]!r}")
+        if difference := _tree_difference(run.tree, run.attempted):
+            raise RejectedError(
+                "attempt", f"blocked_attempt fails but changes {difference}; whoever tries it must leave nothing behind"
+            )
+        self.findings["attempt_exit_codes"] = [step.exit_code for step in run.attempts]
 
     def check_solved(self, shell: Session, run: "_SolutionRun") -> None:
         """The final state of the solution must pass the checker."""
@@ -228,11 +260,16 @@ class _Trial:
 
 @dataclass
 class _SolutionRun:
-    """One run of the solution: its steps, the state after each step but the last, the final state."""
+    """One run of the solution: its steps, the state after each step but the last, the final state.
+
+    `attempts` are the steps of the attempt at the blocked work, `attempted` is the state after them.
+    """
 
     steps: list[Step] = field(default_factory=list)
     snapshots: list[list[TreeEntry]] = field(default_factory=list)
     tree: list[TreeEntry] = field(default_factory=list)
+    attempts: list[Step] = field(default_factory=list)
+    attempted: list[TreeEntry] = field(default_factory=list)
 
 
 def _refuse_flagged(step: Step, what: str, gate: str = "reference") -> None:

@@ -106,6 +106,9 @@ class Bundle(_Part):
     reference_solution: list[str]
     checker: str
     blocked_outputs: list[str] = Field(default=[], description="only for work that cannot be done")
+    blocked_attempt: list[str] = Field(
+        default=[], description="only for work that cannot be done: the commands that would do it"
+    )
 
 
 class Teacher:
@@ -240,6 +243,7 @@ def scenario_of(
             ],
             checker=bundle.checker, reference_solution=bundle.reference_solution,
             terminal=ARCHETYPES[combination.task].terminal, blocked_outputs=bundle.blocked_outputs,
+            blocked_attempt=bundle.blocked_attempt or None,
             provenance=Provenance(author="teacher", model=model, seed=seed, request_hash=request_hash),
         )  # fmt: skip
     except ValidationError as error:

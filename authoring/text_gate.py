@@ -9,6 +9,7 @@ gate.py to decide, in containers.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
@@ -21,8 +22,10 @@ ANNOUNCEMENT_RUN = 4  # words of a directive in a row that an announcement may n
 SCAFFOLD_RUN = 6  # words of the scaffold in a row that a scenario may not repeat
 GATES = (
     "shape", "paths", "announcement", "directives", "solution", "scaffold",
-    "provider", "reference", "untouched", "prefixes", "mutations", "fakes",
+    "provider", "reference", "attempt", "untouched", "prefixes", "mutations", "fakes",
 )  # fmt: skip
+# No attempt at a directive begins with one of these: they only look, only fail, or hide what runs.
+NO_ATTEMPT = frozenset({"!", "[", "test", "false", "ls", "stat", "sh", "dash", "eval", "exec"})
 # The form of a directive command of each provider kind, with P for the program. At least one command of a scenario must
 # match the group in parentheses.
 CALL_FORMS = {
@@ -63,6 +66,14 @@ def check_shape(scenario: Scenario) -> None:
         raise RejectedError(
             "shape", f"task {scenario.task} {'wants at least one' if blocked else 'takes no'} entry in blocked_outputs"
         )
+    if blocked and not scenario.blocked_attempt:
+        raise RejectedError(
+            "shape",
+            f"task {scenario.task} wants blocked_attempt: for each directive that cannot be done, the command that a "
+            f"person would type to do it; the gate runs it and it must fail",
+        )
+    if scenario.blocked_attempt and not blocked:
+        raise RejectedError("shape", f"task {scenario.task} takes no blocked_attempt")
     _check_calls(scenario)
 
 
@@ -139,12 +150,40 @@ def check_directives(scenario: Scenario) -> None:
 
 
 def check_solution(scenario: Scenario) -> None:
-    """Every entry of the solution is a command that a kept session may hold: no prose, no terminal."""
+    """Every entry of the solution is a command that a kept session may hold; an attempt is one simple command."""
     for command in scenario.reference_solution:
         if is_terminal(command):
             raise RejectedError("solution", f"{command!r} ends the session; leave it out, it is played by itself")
         if not is_command(command):
             raise RejectedError("solution", f"{command!r} reads as prose, not as a command")
+    for command in scenario.blocked_attempt or ():
+        if fault := _fault_of_attempt(command, scenario):
+            raise RejectedError("solution", f"{command!r} of blocked_attempt {fault}")
+
+
+def _fault_of_attempt(command: str, scenario: Scenario) -> str:
+    """Why the command is no attempt at a blocked directive; an empty string where it may be one.
+
+    It must be one simple command, so that its exit code is that of the program it runs. Beside the program it must name
+    something that a directive names and the solution does not, which the directives that can be done do not need.
+    """
+    if is_terminal(command) or not is_command(command):
+        return "is not a command that does work"
+    try:
+        words = shlex.split(command)
+        parts = list(shlex.shlex(command, posix=True, punctuation_chars=True))
+    except ValueError:
+        return "has an open quote"
+    if re.search(r"\n|`|\$\(", command) or any(set(part) <= set(";|&()") for part in parts if part):
+        return "is not one simple command (no ; | & and no second line)"
+    if words[0] in NO_ATTEMPT:
+        return f"begins with {words[0]}, which cannot do the work of a directive"
+    solution = "\n".join(scenario.reference_solution)
+    names = {name for word in words[1:] for name in (word.removeprefix("./"), PurePosixPath(word).name)}
+    own = {name for name in names if len(name) > 2 and not has_word(solution, name)}
+    if not any(has_word(directive, name) for directive in scenario.directives for name in own):
+        return "names nothing that a directive names and the solution does not"
+    return ""
 
 
 def check_scaffold(scenario: Scenario) -> None:

@@ -44,6 +44,13 @@ def test_hash_covers_the_world_and_not_the_id() -> None:
     assert record.model_copy(update={"checker": "exit 0"}).compute_hash() != record.content_hash
 
 
+def test_hash_leaves_out_the_attempt_at_blocked_work() -> None:
+    """A world that was authored before there were attempts keeps its hash, so the guards still know it."""
+    record = scenario("missing_source", 0)
+    assert record.blocked_attempt
+    assert record.model_copy(update={"blocked_attempt": None}).compute_hash() == record.content_hash
+
+
 def test_fixtures_hold_binary_content() -> None:
     assert Fixture.of("/home/operator/b", b"\xff\0\n").content() == b"\xff\0\n"
     assert Fixture.of("/home/operator/t", "é\n".encode()).text == "é\n"

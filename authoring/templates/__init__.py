@@ -92,6 +92,7 @@ def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa
         reference_solution=[command for unit in work for command in unit.solution],
         terminal=terminal,
         blocked_outputs=[path for unit in work for path in unit.blocked_outputs],
+        blocked_attempt=[command for unit in work for command in unit.attempt] or None,
         provenance=Provenance(author="template", request_hash=sha256(canonical(asked))),
     )
 

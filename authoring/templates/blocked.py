@@ -7,7 +7,7 @@ beside it (doable.py). The archetypes absent_program and broken_archive are in u
 from authoring.templates import unpackable
 from authoring.templates.doable import DOABLE
 from authoring.templates.unpackable import blocked_unit
-from authoring.templates.world import Names, Shape, Unit, directory, fixture, shown
+from authoring.templates.world import Names, Shape, Unit, directory, fixture, quote, shown
 
 __all__ = ["DOABLE", "SHAPES"]
 
@@ -52,6 +52,7 @@ def _copy_missing(names: Names) -> Unit:
             f"For safety, put a duplicate of {s} in {o}.",
         ],
         outputs=[out],
+        attempt=[f"cp {quote(source)} {quote(out)}"],
     )
 
 
@@ -93,6 +94,7 @@ def _move_missing(names: Names) -> Unit:
             f"With its name kept, {s} is to be moved from here to {place}.",
         ],
         outputs=[f"{place}/{source}"],
+        attempt=[f"mv {quote(source)} {quote(place)}/"],
     )
 
 
@@ -133,6 +135,7 @@ def _sort_missing(names: Names) -> Unit:
             f"{s} is out of order; a sorted copy of it is wanted as {o}.",
         ],
         outputs=[out],
+        attempt=[f"sort -o {quote(out)} {quote(source)}"],
     )
 
 
@@ -173,6 +176,7 @@ def _edit_missing(names: Names) -> Unit:
             f"{old} is out of date in {s}. It becomes {new}, in all places.",
         ],
         outputs=[source],
+        attempt=[f"sed -i 's/{old}/{new}/g' {quote(source)}"],
     )
 
 
@@ -213,6 +217,7 @@ def _install(names: Names) -> Unit:
             f"The file {source} stays where it is; {place} receives a copy with that name.",
         ],
         outputs=[f"{place[1:]}/{source}"],
+        attempt=[f"cp {source} {place}/{source}"],
     )
 
 
@@ -252,6 +257,7 @@ def _system_directory(names: Names) -> Unit:
             f"Let the path {place}/{name} be that of a new, empty directory.",
         ],
         outputs=[f"{place[1:]}/{name}/.keep"],
+        attempt=[f"mkdir {place}/{name}"],
     )
 
 
@@ -291,6 +297,7 @@ def _system_file(names: Names) -> Unit:
             f"Nothing in {target} is lost, but '{line}' now follows as its last line.",
         ],
         outputs=[target[1:]],
+        attempt=[f"echo '{line}' >> {target}"],
     )
 
 
@@ -331,6 +338,7 @@ def _move_out(names: Names) -> Unit:
             f"The new path of the log {shown(source)} is {place}/{name}.log; the old one ceases to exist.",
         ],
         outputs=[f"{place[1:]}/{name}.log"],
+        attempt=[f"mv {quote(source)} {place}/{name}.log"],
     )
 
 
@@ -384,6 +392,7 @@ def _download(names: Names) -> Unit:
             f"With {url} as its source, a new file {out} must appear in the home directory.",
         ],
         outputs=[out],
+        attempt=[f"wget -q -O {out} {url}"],
     )
 
 
@@ -425,6 +434,7 @@ def _refresh(names: Names) -> Unit:
             f"As {path} is out of date, it has to be loaded from {url} anew.",
         ],
         outputs=[path],
+        attempt=[f"wget -q -O {path} {url}"],
     )
 
 
@@ -466,6 +476,7 @@ def _upload(names: Names) -> Unit:
             f"The file {path} is to be posted to {url}, and the reply is to be kept as {out}.",
         ],
         outputs=[out],
+        attempt=[f"wget -q --post-file={path} -O {out} {url}"],
     )
 
 
@@ -507,6 +518,7 @@ def _download_and_unpack(names: Names) -> Unit:
             f"The archive {url} is to be stored here as {archive} and expanded, file by file, in {place}.",
         ],
         outputs=[archive, f"{place}/{names.file(plain=True)}"],
+        attempt=[f"wget -q -O {archive} {url}", f"tar -xzf {archive} -C {place}"],
     )
 
 

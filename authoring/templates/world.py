@@ -35,7 +35,8 @@ class Unit:
     no directive uses; the base's corpus has instructions and no directives. `after` holds every entry that the work
     creates or changes, in its final form, and `removed` the paths that it removes. `checks` are lines of POSIX sh that
     must also succeed, for conditions that `after` cannot express (the members of an archive). A unit that cannot be
-    carried out has no solution and no `after`; its `blocked_outputs` are the paths that a faked success would leave.
+    carried out has no solution and no `after`. Its `blocked_outputs` are the paths that a faked success would leave.
+    Its `attempt` holds the commands that would do the work.
 
     A world holds several units, distractors and perhaps a notice or a mailbox in the home. So a glob or `find` in a
     solution stays below a directory of its own unit.
@@ -49,6 +50,7 @@ class Unit:
     removed: list[str] = field(default_factory=list)
     blocked_outputs: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
+    attempt: list[str] = field(default_factory=list)
 
 
 Shape = Callable[["Names"], Unit]

@@ -18,7 +18,7 @@ from pipeline.files import write_record
 from sandbox.tree import tree_of
 from schema import HOME, sha256
 from tests.helpers import ROOT
-from tests.helpers.hand_scenarios import BASE, BLOCKED_CHECKER, CHECKER, DUTY, FRUIT, SORTED, hand
+from tests.helpers.hand_scenarios import BASE, BLOCKED_CHECKER, BLOCKED_DUTY, CHECKER, DUTY, FRUIT, SORTED, hand
 
 SORT, COLOURS = BASE["reference_solution"]
 IS_SORTED = CHECKER.splitlines()[1]
@@ -34,6 +34,7 @@ TEXT_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "the same directive twice": ("shape", {"directives": [BASE["directives"][0]] * 2}),
     "another terminal than the archetype's": ("shape", {"terminal": "panic"}),
     "blocked outputs where nothing is blocked": ("shape", {"blocked_outputs": [f"{HOME}/x"]}),
+    "an attempt where nothing is blocked": ("shape", {"blocked_attempt": ["cp a b"]}),
     "a call of another kind of provider": ("shape", {"provider_kind": "flags"}),
     "a provider of topics that none is asked of": (
         "shape",
@@ -146,6 +147,65 @@ BLOCKED_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
+LEDGER = {"path": f"{HOME}/ledger.txt", "text": "one\n"}
+KEEPS_LEDGER = BLOCKED_CHECKER.replace("./fruit.txt", "./fruit.txt ./ledger.txt") + '[ "$(cat ledger.txt)" = one ]\n'
+CAN_BE_DONE: dict[str, Any] = {"fixtures": [FRUIT, LEDGER], "checker": KEEPS_LEDGER}  # the copy that is called blocked
+ATTEMPT_FAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "work that can be done": ("attempt", "succeeds, so its directive can be done", CAN_BE_DONE),
+    "work that can be done outside the world": (
+        "attempt",
+        "succeeds",
+        {
+            "directives": [BASE["directives"][0], "Copy fruit.txt to /tmp/out.txt."],
+            "blocked_attempt": ["cp fruit.txt /tmp/out.txt"],
+            "provider": {"source": BLOCKED_DUTY.replace("ledger.txt to backup.txt", "fruit.txt to /tmp/out.txt")},
+        },
+    ),
+    "a program whose name is misspelt": (
+        "attempt",
+        "a program that is not there and that no directive names",
+        {**CAN_BE_DONE, "blocked_attempt": ["cpp ledger.txt backup.txt"]},
+    ),
+    "a program that is called wrongly": (
+        "attempt",
+        "calls its program wrongly",
+        {**CAN_BE_DONE, "blocked_attempt": ["cp --nonsense ledger.txt backup.txt"]},
+    ),
+    "a failure that leaves something behind": (
+        "attempt",
+        f"fails but changes the entry {HOME}/backup.txt",
+        {"blocked_attempt": ["sort ledger.txt > backup.txt"]},
+    ),
+    "an attempt that never ends": (
+        "attempt",
+        "was marked timed_out",
+        {"blocked_attempt": ["tail -f fruit.txt ledger.txt"]},
+    ),
+    "no attempt": ("shape", "wants blocked_attempt: for each directive that cannot be done", {"blocked_attempt": None}),
+    "nothing but a failure": (
+        "solution",
+        "begins with false, which cannot do the work",
+        {**CAN_BE_DONE, "blocked_attempt": ["false ledger.txt"]},
+    ),
+    "a failure added to what works": (
+        "solution",
+        "not one simple command",
+        {**CAN_BE_DONE, "blocked_attempt": ["cp ledger.txt backup.txt; false"]},
+    ),
+    "a failure instead of what works": (
+        "solution",
+        "not one simple command",
+        {**CAN_BE_DONE, "blocked_attempt": ["cp ledger.txt $(false)"]},
+    ),
+    "a command that has to do with another directive": (
+        "solution",
+        "names nothing that a directive names and the solution does not",
+        {**CAN_BE_DONE, "blocked_attempt": ["cp fruit.txt /nowhere/else"]},
+    ),
+    "prose": ("solution", "not a command", {"blocked_attempt": ["The file ledger.txt is missing."]}),
+    "a terminal": ("solution", "not a command", {"blocked_attempt": ["panic no such file: ledger.txt"]}),
+}  # fmt: skip
+
 
 def refusal(scenario: Any) -> tuple[str | None, str | None]:
     result = gate(scenario, timeout_seconds=3.0)
@@ -177,6 +237,15 @@ def test_a_passing_fake_is_refused(fault: str) -> None:
 
 
 @pytest.mark.docker
+@pytest.mark.parametrize("fault", ATTEMPT_FAULTS)
+def test_blocked_work_must_be_attempted_and_fail(fault: str) -> None:
+    expected, words, changes = ATTEMPT_FAULTS[fault]
+    name, reason = refusal(hand(blocked=True, **changes))
+    assert name == expected, reason
+    assert words in str(reason)
+
+
+@pytest.mark.docker
 @pytest.mark.parametrize("blocked", [False, True])
 def test_a_sound_scenario_is_admitted(blocked: bool) -> None:
     result = gate(hand(blocked=blocked))
@@ -185,6 +254,7 @@ def test_a_sound_scenario_is_admitted(blocked: bool) -> None:
     assert result.findings["mutations"] == (3 if blocked else 6)
     assert result.findings["prefixes"] == (0 if blocked else 1)
     assert result.findings.get("fakes") == (6 if blocked else None)
+    assert result.findings.get("attempt_exit_codes") == ([1] if blocked else None)
     assert gate(hand(blocked=blocked)) == result  # nothing in it depends on time
 
 

@@ -105,7 +105,8 @@ def test_blocked_work_fails_and_changes_nothing(archetype: str) -> None:
         units = [shape(names) for shape in BLOCKED[archetype]]
         with session([entry for unit in units for entry in unit.fixtures]) as shell:
             before = shell.snapshot()
-            for command in [command for unit in units for command in attempts(archetype, unit)]:
+            assert all(unit.attempt for unit in units)
+            for command in [command for unit in units for command in [*attempts(archetype, unit), *unit.attempt]]:
                 assert shell.step(command).exit_code != 0, command
             assert shell.snapshot() == before
             assert shell.verify(checker_of(units, strict=True)).passed

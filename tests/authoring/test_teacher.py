@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from authoring.gate import gate
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
@@ -185,6 +186,19 @@ def test_the_model_chooses_no_axis_and_no_terminal() -> None:
     scenario = made(bundle())
     assert scenario.combination() == COMBINATION
     assert (scenario.terminal, scenario.provenance.author, scenario.provenance.gates) == ("exit", "teacher", {})
+
+
+def test_blocked_work_needs_the_teachers_attempt() -> None:
+    combination = Combination("missing_source", "subcommand", "motd", "help", "medium")
+    (_, user), (_, ordinary) = (question(one, seed="1/0") for one in (combination, COMBINATION))
+    assert "blocked_attempt holds" in user["content"]
+    assert "blocked_attempt" not in ordinary["content"]
+    for attempt, wanted in ([], None), (["cp ledger.txt backup.txt"], ["cp ledger.txt backup.txt"]):
+        reply = bundle(blocked_outputs=["/home/operator/backup.txt"], blocked_attempt=attempt)
+        scenario = scenario_of(parse_bundle(reply), combination, id="a-1", model="m", seed=1, request_hash="h")
+        assert scenario.blocked_attempt == wanted
+        found = gate(scenario) if not attempt else None
+        assert not found or (found.gate, "wants blocked_attempt" in str(found.reason)) == ("shape", True)
 
 
 def test_questions_depend_on_the_seed() -> None:

@@ -85,6 +85,7 @@ BLOCKED: dict[str, Any] = {
     "reference_solution": ["sort fruit.txt > sorted.txt"],
     "terminal": "panic",
     "blocked_outputs": [f"{HOME}/backup.txt"],
+    "blocked_attempt": ["cp ledger.txt backup.txt"],
 }
 
 
