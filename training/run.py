@@ -111,7 +111,8 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
         scenarios = read_scenarios(settings.holdout, partial=settings.partial)
         refuse_overlap(sessions, settings.holdout, scenarios, trained="--data holds", remedy="train on the other side")
     if not finished:
-        hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
+        count = hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
+        print(f"adapter: rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters", file=sys.stderr)
     return settings
 
 
