@@ -14,13 +14,16 @@ and numbers are masked first, because new names would hide a copied sentence. A 
 is not counted.
 
 A scenario was read if the corpus or a session holds a 13-gram of its directives, its announcement or its provider's
-texts, or if a session holds one of its commands. Commands in the corpus do not count: they are the shell's.
+texts, or if a session holds a 13-gram of its commands. Commands in the corpus do not count: they are the shell's.
+
+Commands are counted a second time, each as a whole and however short: `rm N` has no 13-gram, but a session may hold
+it. This count leaves no scenario out. Without --data the reference solutions of --scenarios stand for the sessions.
 """
 
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -34,6 +37,7 @@ from tiny_base import corpus
 GRAM_WORDS, LEAST_WORDS = 13, 4
 EXAMPLES = 3
 MASKED = WORDS[0]  # any name that masking knows
+SEPARATOR = re.compile(r"\s*(&&|\|\||;)\s*")  # between two commands of one turn
 COMPOUND = re.compile(r"\b(?:[a-z]+[-_])+N\b|\bN(?:[-_][a-z]+)+\b")  # a word and a name, as in names of programs
 Grams = dict[str, set[tuple[str, ...]]]  # part of a scenario -> its 13-grams
 
@@ -58,9 +62,14 @@ def main(
     sources: dict[str, Iterable[str]] = {
         "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
     }
+    typed: list[str] = []
     if data:
-        rows = read_trajectories(data, partial=partial, scenarios=scenarios)
-        sources["data"] = (turn.content for row in rows if row.kept for turn in row.messages)
+        rows = [row for row in read_trajectories(data, partial=partial, scenarios=scenarios) if row.kept]
+        sources["data"] = (turn.content for row in rows for turn in row.messages)
+        typed = [command for row in rows for command in row.commands]
+    elif scenarios:
+        others = read_scenarios(scenarios, partial=partial)
+        typed = [command for record in others for command in record.reference_solution]
     everything = union_of(wanted.values())
     found = {name: found_in(everything, texts) for name, texts in sources.items()}
     left_out = {name for name, grams in wanted.items() if unread and was_read(grams, found)}
@@ -75,6 +84,10 @@ def main(
             print(f"{name:10s}{part:16s}{row['runs']:10d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
     figures = {"holdout": str(holdout), "documents": documents, "run_words": GRAM_WORDS, "shared": counts}
     figures |= {"documents_read_by_base": read, "documents_read_before": before}
+    if typed:
+        kept = [record for record in records if record.id not in left_out]
+        figures["whole_commands"] = whole_commands(kept, typed)
+        print(f"commands of any length in sessions: {figures['whole_commands']}", file=sys.stderr)
     if before:
         print(
             f"{base}: the {before} documents that earlier bases had read are not counted",
@@ -180,6 +193,45 @@ def shared(wanted: Grams, found: set[tuple[str, ...]]) -> dict[str, dict[str, An
         }
         for part, grams in wanted.items()
     }
+
+
+def whole_commands(records: Sequence[Scenario], typed: Iterable[str]) -> dict[str, Any]:
+    """How many commands of the records' solutions `typed` holds as wholes, masked, of any length.
+
+    Returns counts of distinct commands, of those without a 13-gram, and of solutions; and the mean share of a solution.
+    """
+    seen = set().union(*(runs_of(turn) for turn in set(typed)))
+    solutions = [[whole(command) for command in record.reference_solution] for record in records]
+    shares = [sum(one in seen for one in solution) / len(solution) for solution in solutions]
+    distinct = {one for solution in solutions for one in solution}
+    short = {whole(one) for record in records for one in record.reference_solution if not grams_in(one)}
+    return {
+        "distinct": len(distinct),
+        "distinct_read": len(distinct & seen),
+        "distinct_short": len(short),
+        "distinct_short_read": len(short & seen),
+        "solutions": len(solutions),
+        "solutions_none_read": shares.count(0.0),
+        "solutions_all_read": shares.count(1.0),
+        "mean_share_of_a_solution": round(sum(shares) / len(shares), 4) if shares else None,
+    }
+
+
+def runs_of(turn: str) -> set[str]:
+    """Each command of a turn and each run of them, masked: `a; b` gives `a`, `b` and `a;b`."""
+    parts = _parts(turn)
+    ends = range(1, len(parts) + 1, 2)
+    return {"".join(parts[start:end]) for start in range(0, len(parts), 2) for end in ends if end > start}
+
+
+def whole(command: str) -> str:
+    """A command as `runs_of` writes it."""
+    return "".join(_parts(command))
+
+
+def _parts(turn: str) -> list[str]:
+    """The masked commands of a turn, and in every second place what separates them."""
+    return SEPARATOR.split(masked(re.sub(r"\s*\n\s*", ";", turn.strip())))
 
 
 def write_unread(out: Path, unread: list[Scenario], *, holdout: Path, redo: bool) -> None:

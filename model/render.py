@@ -247,6 +247,10 @@ class Renderer:
         mark = self._marks.search(content)
         return mark[0] if mark else None
 
+    def ends_early(self, command: str) -> bool:
+        """True where a generated `command` would be cut, because it spells the end marker."""
+        return (command + self.end_text).find(self.end_text) < len(command)
+
     def _operator(self, command: str) -> _Segment:
         return _Segment(command + self.end_text, [(0, len(command))], operator=True)
 

@@ -17,8 +17,9 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 # Stage A: the offline author writes scenarios; the gate tries each in a real container.
 step python generate.py --author template --n 150 --seed 1 --workers 8 --out demo/scenarios
 
-# Hold out six archetypes, chosen by --seed, before anything is trained.
-step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 1 --out demo/split
+# Hold out six archetypes, chosen by --seed, before anything is trained. No setting was chosen on split seed 5; the
+# defaults of sft.py and the settings of runs/proof.sh were chosen in sight of split seeds 1 to 4 (dev/LOG.md).
+step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 5 --out demo/split
 
 # Stages B to D: the reference operator acts, the checker decides, the sessions are recorded.
 step python rollout.py --operator reference --scenarios demo/split/train --samples 2 --workers 4 --out demo/trajectories

@@ -15,8 +15,8 @@
 #    scenarios is held out too. Nothing is trained before that.
 # 2. The rest trains three adapters at three learning rates. Their mean is evaluated.
 # 3. contamination.py counts which held-out texts occur in the training data of the adapter and of the base. A scenario
-#    of a held-out archetype is left out if its directives, announcement or provider texts do, or if one of its commands
-#    occurs in a session.
+#    of a held-out archetype is left out if its directives, announcement or provider texts do, or if a 13-gram of its
+#    commands occurs in a session.
 # 4. eval.py plays both held-out sets with the adapter, the bare base, and the base with its output cleaned up.
 # For split seed 1, a tenth and a third of the scenarios train three adapters each: the points of the learning curve.
 #

@@ -13,7 +13,7 @@ import pytest
 from authoring import templates
 from authoring.templates.providers import provider
 from authoring.templates.world import Names
-from contamination import found_in, grams_in, grams_of, was_read
+from contamination import found_in, grams_in, grams_of, runs_of, was_read, whole, whole_commands
 from pipeline import stage
 from pipeline.files import read_scenarios, write_json, write_record
 from schema import BadInputError, Message, Scenario
@@ -39,6 +39,21 @@ def test_sentences_are_found_under_other_names() -> None:
 def test_short_texts_count_and_bare_names_do_not() -> None:
     assert grams_in("Delete the empty files below acorn.") == {("delete", "the", "empty", "files", "below", "n")}
     assert grams_in("acorn agate alder almond amber anchor angle anvil apple apron arbor arctic armor arrow") == set()
+
+
+def test_short_commands_are_counted_as_wholes() -> None:
+    """A command of fewer than four words has no 13-gram, and a session may hold it under other names."""
+    assert grams_in("rm acorn.txt") == set()
+    assert whole("rm acorn.txt") in runs_of("rm maple/lime.txt || failed=1")
+    assert whole("rm acorn.txt") in runs_of("cd maple && rm lime.txt; ls")
+    assert whole("cd acorn && rm amber") in runs_of("cd maple  &&  rm lime || failed=1")
+    assert whole("rm acorn.txt") not in runs_of("rm -r acorn.txt")
+    held = scenario("a").model_copy(update={"reference_solution": ["rm acorn.txt", "mkdir -p amber"]})
+    counts = whole_commands([held], ["rm lime.txt || failed=1", "exit"])
+    assert (counts["distinct"], counts["distinct_read"]) == (2, 1)
+    assert (counts["distinct_short"], counts["distinct_short_read"]) == (2, 1)
+    assert (counts["solutions_none_read"], counts["solutions_all_read"]) == (0, 0)
+    assert counts["mean_share_of_a_solution"] == 0.5
 
 
 def test_provider_names_are_masked() -> None:
@@ -141,6 +156,11 @@ def test_directives_in_trajectories_are_found(tmp_path: Path, capsys: pytest.Cap
     with pytest.raises(BadInputError, match="differs from the one begun there"):
         count(data=None, unread=unread)
     count(data=None, unread=None)
+    assert "whole_commands" not in json.loads(capsys.readouterr().out)
+    count(data=None, unread=None, scenarios=holdout)  # its own solutions: all of them are found
+    counts = json.loads(capsys.readouterr().out)["whole_commands"]
+    assert counts["distinct"] == counts["distinct_read"] > 0
+    assert counts["solutions_all_read"] == counts["solutions"] == 2
 
 
 def test_document_count_comes_from_the_recipe(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -16,8 +17,9 @@ import pytest
 
 import sft
 from model import hardware
-from model.render import Renderer
+from model.render import Renderer, Wire
 from pipeline.files import read_scenarios, write_json, write_record
+from schema import Message
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base
 from tests.helpers.tiny import scenario, tokenizer, trajectory
@@ -133,6 +135,7 @@ def test_default_learning_rate_follows_the_width(
     code, _, err = in_process(capsys, "--data", data, "--base", base, "--out", tmp_path / "out", "--limit", 3)
     assert code == 0
     assert f"learning rate 0.013, by the width of {base}; --lr sets another" in err.splitlines()  # 64 wide
+    assert re.search(r"^adapter: rank 16 on all-linear, [\d,]+ parameters$", err, re.M)
     assert max(entry["lr"] for entry in history(tmp_path / "out")) == 0.013
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["flags"]["lr"] == 0.013
 
@@ -141,7 +144,8 @@ def test_every_row_is_counted_once(trained: tuple[Path, dict[str, Any]]) -> None
     _, result = trained
     assert result["read"] == 12
     assert result["used"] + sum(result["left_out"].values()) == 12
-    assert result["left_out"] == {"not_kept": 1, "beyond_limit": 0, "malformed": 0, "over_length": 0, "no_labels": 0}
+    none = dict.fromkeys(("beyond_limit", "malformed", "end_in_command", "over_length", "no_labels"), 0)
+    assert result["left_out"] == {"not_kept": 1, **none}
 
 
 def test_finished_run_returns_at_once_or_adds_epochs(
@@ -477,7 +481,8 @@ def test_long_and_untrained_rows_are_left_out_and_named() -> None:
     empty = trajectory("empty-s0").model_copy(update={"messages": trajectory().messages[:2]})
     long = trajectory("long-s0", steps=30)
     dataset = build([trajectory("a-s0"), empty, long], renderer(), max_length_tokens=600)
-    assert dataset.counts()["left_out_ids"] == {"malformed": [], "over_length": ["long-s0"], "no_labels": ["empty-s0"]}
+    left_out = {name: rows for name, rows in dataset.counts()["left_out_ids"].items() if rows}
+    assert left_out == {"over_length": ["long-s0"], "no_labels": ["empty-s0"]}
     assert [example.id for example in dataset.examples] == ["a-s0"]
     levels = {finding.check: finding.level for finding in inspect(dataset, renderer())}
     assert levels["no_labels"] == "ERROR"
@@ -485,6 +490,25 @@ def test_long_and_untrained_rows_are_left_out_and_named() -> None:
     (cut,) = [finding for finding in inspect(dataset, renderer()) if finding.check == "over_length"]
     (row,) = dataset.long
     assert f"a cut would take {sum(row.encoded.mask[600:])} of their {sum(row.encoded.mask)} trained" in cut.text
+
+
+@pytest.mark.parametrize("wire", ["markers", "chat"])
+def test_command_that_spells_the_end_marker_is_left_out(wire: Wire) -> None:
+    """A model cannot type such a command: its turn ends at the marker, in rollout and eval alike."""
+    r = Renderer.for_base(tokenizer("byte_level"), wire)
+    spelt = f"echo 'a{r.end_text}b'"
+    assert r.decode_turn(r.operator_ids(spelt)) == ("echo 'a", True)
+    rows = [trajectory("a-s0"), trajectory("b-s0")]
+    rows[1].messages.insert(-1, Message(role="assistant", content=spelt))
+    rows[1].messages.insert(-1, Message(role="user", content="$ "))
+    dataset = build(rows, r, max_length_tokens=4096)
+    assert [example.id for example in dataset.examples] == ["a-s0"]
+    assert dataset.counts()["left_out_ids"]["end_in_command"] == ["b-s0"]
+    assert sum(dataset.counts()["left_out"].values()) == 1
+    found = {finding.check: finding for finding in inspect(dataset, r)}
+    assert (found["end_in_command"].level, found["end_in_command"].rows) == ("WARN", ["b-s0"])
+    rows[1].messages[-3] = Message(role="assistant", content=spelt.replace(r.end_text, r.end_text[:-1]))
+    assert len(build(rows, r, max_length_tokens=4096).examples) == 2
 
 
 def test_sampled_ids_are_trained_on_unchanged() -> None:

@@ -4,8 +4,9 @@
 
     dataset = build(trajectories, renderer, max_length_tokens=4096)
 
-No row is cut: a session over the limit is left out and named, because a cut would remove the terminal first. Ids that a
-local operator sampled are trained on unchanged where they fit this tokenizer and render format.
+No row is cut: a session over the limit is left out and named, because a cut would remove the terminal first. So is a
+session with a command that spells the end marker: a model that types it ends its turn there. Ids that a local operator
+sampled are trained on unchanged where they fit this tokenizer and render format.
 """
 
 import math
@@ -17,7 +18,8 @@ from model.render import Encoded, Renderer
 from schema import Trajectory, canonical, sha256
 
 IGNORED = -100  # the label that torch's cross entropy leaves out
-LEFT_OUT = ("not_kept", "beyond_limit", "malformed", "over_length", "no_labels")
+NAMED = ("malformed", "end_in_command", "over_length", "no_labels")  # rows that a user may not expect to lose
+LEFT_OUT = ("not_kept", "beyond_limit", *NAMED)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Dataset:
             "read": self.read,
             "used": len(self.examples),
             "left_out": {reason: len(ids) for reason, ids in self.left_out.items()},
-            "left_out_ids": {reason: self.left_out[reason] for reason in ("malformed", "over_length", "no_labels")},
+            "left_out_ids": {reason: self.left_out[reason] for reason in NAMED},
             "recorded_ids": sum(example.recorded for example in self.examples),
             "retokenised": len(self.retokenised),
             "tokens": sum(len(example.encoded.token_ids) for example in self.examples),
@@ -110,7 +112,9 @@ def build(
                 continue
             if trajectory.token_ids is not None and not example.recorded:
                 dataset.retokenised.append(trajectory.id)
-            if not any(example.encoded.mask):
+            if any(map(renderer.ends_early, trajectory.commands)):
+                dataset.left_out["end_in_command"].append(trajectory.id)
+            elif not any(example.encoded.mask):
                 dataset.left_out["no_labels"].append(trajectory.id)
             elif len(example.encoded.token_ids) > max_length_tokens:
                 dataset.left_out["over_length"].append(trajectory.id)

@@ -27,7 +27,7 @@ from pipeline.files import read_json, read_manifest, read_scenarios, read_trajec
 from pipeline.holdout import overlap, refuse_overlap, session_of
 from schema import AdapterIdentity, BadInputError, Manifest, TrainedSession, Trajectory
 from training import reload
-from training.dataset import Dataset, build, steps_of
+from training.dataset import NAMED, Dataset, build, steps_of
 from training.inspection import print_inspection
 from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
 from training.settings import FitSettings, TrainingSettings
@@ -111,7 +111,8 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
         scenarios = read_scenarios(settings.holdout, partial=settings.partial)
         refuse_overlap(sessions, settings.holdout, scenarios, trained="--data holds", remedy="train on the other side")
     if not finished:
-        hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
+        count = hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
+        print(f"adapter: rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters", file=sys.stderr)
     return settings
 
 
@@ -152,10 +153,10 @@ def dataset_of(settings: FitSettings, trajectories: Sequence[Trajectory], render
 
 
 def print_left_out(dataset: Dataset) -> None:
-    """Print one line per reason to stderr; rows that a user may not expect to lose are named."""
+    """Print one line per reason to stderr; the rows of the reasons in NAMED are named."""
     for reason, ids in dataset.left_out.items():
         if ids:
-            named = f": {', '.join(ids)}" if reason in ("malformed", "over_length", "no_labels") else ""
+            named = f": {', '.join(ids)}" if reason in NAMED else ""
             print(f"left out, {reason}: {len(ids)} of {dataset.read} rows{named}", file=sys.stderr)
     print(f"training on {len(dataset.examples)} of {dataset.read} rows", file=sys.stderr)
 

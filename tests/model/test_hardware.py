@@ -19,7 +19,7 @@ from model.loading import load_model
 from pipeline import stage
 from pipeline.files import read_json, write_json, write_record
 from schema import BadInputError
-from tests.helpers import tiny
+from tests.helpers import ROOT, tiny
 from tests.helpers.training import exit_code, fit_settings
 from training import loop, run
 from training.settings import TrainingSettings
@@ -254,6 +254,14 @@ def work(lengths: list[int], trained: list[int], *, half: bool = True, **changes
     """The workload of sft.py's defaults with checkpointing."""
     found = fit_settings(gradient_checkpointing=True, epochs=3, **changes).workload(lengths, trained)
     return dataclasses.replace(found, half=half)
+
+
+def test_v100_recipe_trains_the_attention_projections(mistral: Shape) -> None:
+    recipe = (ROOT / "runs" / "v100.sh").read_text()
+    (targets,) = re.findall(r"^targets=(\S+)$", recipe, re.M)
+    assert f"{mistral.trainable(16, targets):,} parameters" in recipe
+    assert mistral.trainable(16, targets) == 13_631_488
+    assert recipe.count("python sft.py") == recipe.count('--lora-targets "$targets"') == 3
 
 
 def test_sizes_of_mistral_7b(mistral: Shape) -> None:

@@ -16,10 +16,10 @@ from model.render import Renderer
 from pipeline.files import write_json, write_record
 from schema import Message, Trajectory
 from tests.helpers.tiny import base as tiny_base
-from tests.helpers.tiny import messages_of, tokenizer, trajectory
+from tests.helpers.tiny import messages_of, scenario, tokenizer, trajectory
 from tests.helpers.training import exit_code
 from training import inspection
-from training.dataset import build
+from training.dataset import Example, build
 from training.inspection import inspect, show
 
 
@@ -69,7 +69,9 @@ def test_each_error_is_found_on_a_planted_fault() -> None:
     assert "prefix" in findings(token_ids=shifted)
     assert texts["prefix"].startswith(f"message 3: token 0 is {shifted[0]} in training, {encoded.token_ids[0]} in")
     marker = [*trajectory().messages[:3], Message(role="assistant", content="echo '<|end|>'")]
-    dataset = build([trajectory().model_copy(update={"messages": marker})], r, max_length_tokens=4096)
+    spelt = Example(trajectory().model_copy(update={"messages": marker}), r.encode(marker), recorded=False)
+    dataset = build([], r, max_length_tokens=4096)
+    dataset.examples = [spelt]  # build leaves such a row out
     assert {f.check for f in inspect(dataset, r) if f.level == "ERROR"} == {"end", "decode"}
     with_bos = Renderer.for_base(tokenizer("metaspace"))
     dataset = build([trajectory()], with_bos, max_length_tokens=4096)
@@ -213,20 +215,22 @@ def test_malformed_rows_are_named_and_wrong_ones_shown_first(
     write_record(data, good.model_copy(update={"id": "b-s0", "messages": [*good.messages, good.messages[-1]]}))
     forged = [*good.messages[:-1], Message(role="assistant", content="echo '<|end|>'")]
     write_record(data, good.model_copy(update={"id": "c-s0", "messages": forged}))
+    write_record(data, trajectory("d-s0"))
+    write_record(tmp_path / "held", scenario("d"))
 
     def run(*flags: str) -> tuple[Any, str, str]:
         code = exit_code(sft, "--data", data, "--base", base, "--lr", "4.9e-5", *flags)
         return code, *capsys.readouterr()
 
-    code, out, err = run("--inspect", "--show", "1")
+    code, out, err = run("--inspect", "--show", "1", "--holdout", str(tmp_path / "held"))
     assert code == 2
     assert re.search(r"^ERROR turns: b-s0: messages: turn .*delete the file \(1 rows\): b-s0$", err, re.M), err
-    assert re.search(r"^ERROR end: .*: c-s0$", err, re.M), err
+    assert re.search(r"^WARN  end_in_command: 1 rows .*: c-s0$", err, re.M), err
     assert re.search(r"^WARN  lr: 4.9e-05 is low", err, re.M), err
-    assert re.findall(r"^--- (.*?):", err, re.M) == ["c-s0"]
+    assert re.findall(r"^--- (.*?):", err, re.M) == ["d-s0"]
     counts = json.loads(out)
     assert counts["left_out_ids"]["malformed"] == ["b-s0"]
-    assert counts["read"] == counts["used"] + sum(counts["left_out"].values()) == 3
+    assert counts["read"] == counts["used"] + sum(counts["left_out"].values()) == 4
     code, _, err = run("--out", str(tmp_path / "out"))
     assert code == 2
     assert "b-s0: messages: turn" in err.splitlines()[-1]
