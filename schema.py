@@ -438,10 +438,13 @@ RECORDS: tuple[type[Record], ...] = (Scenario, Trajectory, Manifest, AdapterIden
 
 def main(*, out: Path) -> int:
     """Write the JSON Schemas to `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    for kind in RECORDS:
-        text = json.dumps(kind.model_json_schema(), sort_keys=True, ensure_ascii=False, indent=2)
-        (out / f"{kind.__name__.lower()}.schema.json").write_text(text + "\n", encoding="utf-8")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for kind in RECORDS:
+            text = json.dumps(kind.model_json_schema(), sort_keys=True, ensure_ascii=False, indent=2)
+            (out / f"{kind.__name__.lower()}.schema.json").write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        parser().error(f"{error.filename}: cannot be written ({error.strerror}); name another --out")
     print(json.dumps({"out": str(out), "schemas": len(RECORDS), "schema_version": SCHEMA_VERSION}))
     return 0
 
@@ -449,8 +452,9 @@ def main(*, out: Path) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        usage=argparse.SUPPRESS,  # a mistake is one line
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, help="directory for the exported JSON Schemas")
     return parser
 

@@ -164,8 +164,9 @@ def main() -> None:
 def parser() -> argparse.ArgumentParser:
     """The command line: no flags."""
     return argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        usage=argparse.SUPPRESS,  # a mistake is one line
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

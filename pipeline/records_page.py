@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pipeline import stage
-from schema import RECORDS
+from schema import RECORDS, BadInputError
 
 FILES = {
     "Scenario": "`scenarios/<id>.json`",
@@ -41,8 +41,11 @@ This page is generated: `python -m pipeline.records_page --out docs/records.md`.
 
 def main(*, out: Path) -> int:
     """Write the page."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page(), encoding="utf-8")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(page(), encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error
     stage.print_summary({"out": str(out), "records": len(RECORDS)})
     return stage.DONE
 

@@ -31,10 +31,13 @@ MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epoc
 
 
 def command_line(doc: str | None) -> argparse.ArgumentParser:
-    """An argument parser that prints the file's docstring as its help."""
-    return argparse.ArgumentParser(
-        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+    """An argument parser that prints the file's docstring as its help, and a mistake in one line."""
+    return _OneLineParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:  # argparse's own prints the usage too
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message}; see --help\n")
 
 
 def run_script(

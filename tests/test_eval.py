@@ -14,9 +14,10 @@ from model.decoder import Decoder
 from model.loading import load_model
 from model.render import Renderer
 from operators.evaluation import EvalSettings, choose
-from pipeline.files import read_json, read_trajectories, write_record
+from pipeline.files import read_json, read_trajectories, write_json, write_record
 from schema import BadInputError, Trajectory
 from tests.helpers import ROOT, tiny
+from tests.helpers.hand_scenarios import FRUIT, hand
 from tests.helpers.recorded import scenario
 
 
@@ -156,6 +157,37 @@ def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: 
     assert done.returncode == 2, done
     assert words in done.stderr.strip().splitlines()[-1]
     assert not (place / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("by", "task", "kind"), [("scenario", None, "scenario"), ("archetype", "sum_column", "archetype")]
+)
+def test_scenarios_that_the_adapter_was_trained_on_are_refused(
+    place: Path, tmp_path: Path, by: str, task: str | None, kind: str
+) -> None:
+    seen = tiny.scenario("t0", task="sum_column")  # the scenario of the session t0-s0
+    write_record(tmp_path / "held", scenario(task, 0) if task else seen)
+    write_record(tmp_path / "held", scenario("copy_files", 7))
+    write_json(tmp_path / "held" / "manifest.json", {"finished": True, "flags": {"by": by}})
+    done = script(place, "eval.py", *FLAGS, "--out", "elsewhere", "--scenarios", str(tmp_path / "held"))
+    assert done.returncode == 2, done
+    assert f"sessions whose {kind} is held out here" in done.stderr
+    assert not (place / "elsewhere").exists()
+
+
+@pytest.mark.docker
+def test_voids_above_the_limit_are_counted_and_exit_1(place: Path, tmp_path: Path) -> None:
+    # No sandbox can hold a file below a file; the gate would refuse the scenario.
+    fixtures = [FRUIT, {"path": f"{FRUIT['path']}/below", "text": ""}]
+    for record in (hand(id="void-0001", fixtures=fixtures), hand(id="sound-0001")):
+        write_record(tmp_path / "held", record)
+    flags = ["--base", "base", "--scenarios", str(tmp_path / "held"), "--max-steps", "1", "--max-new-tokens", "4"]
+    done = script(place, "eval.py", *flags, "--out", str(tmp_path / "out"))
+    assert done.returncode == 1, done.stderr
+    told = json.loads(done.stdout)["base"]
+    assert (told["n"], told["voided"]) == (1, 1)
+    report = read_json(tmp_path / "out" / "report.json")["subjects"]["base"]
+    assert report["outcomes"] == {"sandbox_failed": 1, "max_steps": 1}
 
 
 def test_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:

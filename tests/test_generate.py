@@ -27,7 +27,7 @@ from taxonomy import ARCHETYPES, AXES, balance, legal
 from tests.helpers import ROOT
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
 from tests.helpers.hand_scenarios import FRUIT, hand
-from tests.helpers.processes import sandboxes_of
+from tests.helpers.processes import heed_interrupts, sandboxes_of
 
 TASKS = "sort_unique,make_links,missing_source"
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heron", "inlet", "jewel", "kelp", "lotus"]
@@ -40,8 +40,9 @@ def start(out: Path, *flags: str, author: str = "template", **environment: str) 
     if author:
         command += ["--author", author]
     return subprocess.Popen(
-        command, cwd=ROOT, env={**kept, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+        command, cwd=ROOT, env={**kept, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
+    )  # fmt: skip
 
 
 def run(out: Path, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:

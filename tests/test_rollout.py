@@ -21,7 +21,7 @@ from taxonomy import Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow
 from tests.helpers.hand_scenarios import hand
-from tests.helpers.processes import sandboxes_of
+from tests.helpers.processes import heed_interrupts, sandboxes_of
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
 
 pytestmark = pytest.mark.docker
@@ -209,7 +209,7 @@ def started(few: Path, out: Path, records: int, *more: str) -> subprocess.Popen[
     """A run under way that has written some records and has a container."""
     process = subprocess.Popen(
         command_line(few, out, *KILLED, *more), cwd=ROOT, env=clean_environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts,
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while len(list(out.glob("*-s?.json"))) < records or not sandboxes_of(process.pid):

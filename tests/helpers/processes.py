@@ -1,6 +1,16 @@
-"""Find the sandboxes of a script that runs, or ran, as another process."""
+"""Have a script that runs as another process heed SIGINT, and find its sandboxes."""
+
+import signal
 
 from sandbox import containers
+
+
+def heed_interrupts() -> None:
+    """Give SIGINT its default action; for Popen's `preexec_fn`.
+
+    A runner in the background (`nohup make test &` in a script) ignores SIGINT, and its children inherit that.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def sandboxes_of(pid: int) -> list[str]:
