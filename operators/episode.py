@@ -9,7 +9,7 @@ from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import SandboxError
-from sandbox.session import TRANSPORT, Session, SessionSource, session
+from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
 from sandbox.wrapper import WRAPPER_HASH
 from schema import VOIDED, Outcome, Scenario, Step, Trajectory
 
@@ -55,7 +55,7 @@ def run_episode(
     """Play an episode in a fresh container and record it.
 
     A broken sandbox or operator becomes the outcome; nothing of it is raised. The checker runs once the session is
-    over, whatever ended it, unless the attempt is void.
+    over, whatever ended it, unless the attempt is void or the operator has locked itself out.
 
     Args:
         operator: picks the commands.
@@ -82,6 +82,8 @@ def run_episode(
                 verified = check.passed is True
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output
+    except LockedOutError as locked_out:
+        outcome, error, verified = "locked_out", str(locked_out), False
     except SandboxError as failure:
         outcome = "cancelled" if cancelled.is_set() else "sandbox_failed"
         error, verified = str(failure), False

@@ -69,7 +69,7 @@ NO_FILE = 99  # exit code of WRITE_FILE for a fifo, socket or device
 
 
 class LockedOutError(RuntimeError):
-    """The operator has made its own sandbox unusable, while Docker and the container's PID 1 work. The attempt counts."""
+    """The operator has made its own sandbox unusable, and Docker is not at fault: the attempt counts."""
 
 
 class Session:
@@ -284,7 +284,6 @@ class Session:
 
     def _catch_up(self, channel: Process, reader: StepReader) -> None:
         """Read what was written before PID 1 gives a sign of life. Raises SandboxError without one."""
-
         asked = time.monotonic()
         self._ask_pid1()
         now = time.monotonic()

@@ -139,8 +139,8 @@ class StepReader:
     """Splits the channel's stream into the two status messages of one step and the step's output.
 
     The closing message may come before the end of the output or in the middle of it, because both writers share the
-    stream. Both hold the container's clock, so that a step's time can be told apart from Docker's. `drained` is True once the end mark has come: the step's own output is complete, and what follows is not
-    this step's.
+    stream. Both messages hold the container's clock, which tells a long command from a late Docker. `drained` is True
+    once the end mark has come: the step's own output is complete, and what follows is not this step's.
     """
 
     def __init__(self, nonce: str, mark: str) -> None:

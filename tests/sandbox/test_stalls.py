@@ -1,4 +1,4 @@
-"""When Docker stands still for a while, a command or a checker that had ended counts as it ended, or the attempt is void."""
+"""When Docker stands still, what had ended in the container counts as it ended, or the attempt is void."""
 
 import contextlib
 import os
