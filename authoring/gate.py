@@ -57,6 +57,7 @@ class FailingWorld(NamedTuple):
 
 def main(*, paths: list[Path], timeout_seconds: float) -> int:
     """Gate every file and print one line for each; 1 if any is refused or its sandbox broke."""
+    stage.require_seconds(timeout_seconds)
     require_image()
     reap()
     refused = voided = 0

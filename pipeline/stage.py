@@ -11,6 +11,7 @@ named.
 import argparse
 import errno
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -64,6 +65,12 @@ def run_script(
     except KeyboardInterrupt:
         print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def require_seconds(seconds: float, flag: str = "--timeout-seconds") -> None:
+    """Raise BadInputError unless a flag's seconds are a number above 0; `nan` and `inf` are none."""
+    if not 0 < seconds < math.inf:
+        raise BadInputError(f"{flag} {seconds}: must be more than 0, and finite")
 
 
 def settings_of(main: Callable[..., int]) -> type | None:

@@ -55,7 +55,7 @@ class CheckerContainer:
     """A container whose PID 1 runs one checker after another. The caller removes the container."""
 
     def __init__(self, name: str, options: SandboxOptions, *, mounts: list[Any]) -> None:
-        lifetime = f"{options.lifetime_seconds:g}"
+        lifetime = f"{options.lifetime_seconds:.0f}"
         command = ["/usr/bin/dash", "-c", CHECKER_PID1, "init", lifetime, CHECKER_PATH, HOME, CHECKER]
         self.name = name
         create(name, command, options, mounts=mounts, for_checker=True)

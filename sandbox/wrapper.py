@@ -47,7 +47,7 @@ START_CHANNEL = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "-c",
 def pid1_command(lifetime_seconds: float) -> list[str]:
     """The command of PID 1 of an operator's container."""
     texts = [CHANNEL, ENTER, SAVE, KILL, PID1, QUOTES, ALIASES]
-    return ["/usr/bin/dash", "-c", PID1_SETUP, "init", f"{lifetime_seconds:g}", *texts]
+    return ["/usr/bin/dash", "-c", PID1_SETUP, "init", f"{lifetime_seconds:.0f}", *texts]
 
 
 def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
