@@ -141,8 +141,7 @@ def check_generate_settings(settings: GenerateSettings) -> list[str]:
     for name, least in (("n", 1), ("workers", 1), ("repairs", 0)):
         if (value := getattr(settings, name)) < least:
             raise BadInputError(f"--{name} {value}: must be at least {least}")
-    if settings.timeout_seconds <= 0:
-        raise BadInputError(f"--timeout-seconds {settings.timeout_seconds}: must be more than 0")
+    stage.require_seconds(settings.timeout_seconds)
     names = settings.tasks.split(",") if settings.tasks else list(ARCHETYPES)
     if unknown := [name for name in names if name not in ARCHETYPES]:
         raise BadInputError(f"--tasks: unknown task {unknown[0]!r}; known: {', '.join(ARCHETYPES)}")

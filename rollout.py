@@ -100,8 +100,9 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
     limit = 1 if settings.limit is None else settings.limit
     samples = settings.samples_by_terminal().values()
     counted = (*samples, settings.max_steps, settings.max_new_tokens, settings.workers, limit)
-    if min(counted) < 1 or settings.timeout_seconds <= 0:
-        names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --timeout-seconds, --workers, --limit"
+    stage.require_seconds(settings.timeout_seconds)
+    if min(counted) < 1:
+        names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --workers, --limit"
         raise BadInputError(f"{names}: at least 1")
     if settings.operator != "local":
         if settings.base is not None or settings.adapter is not None:

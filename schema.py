@@ -32,8 +32,9 @@ MAX_WORLD_BYTES = 2 * 1024 * 1024
 MAX_TEXT_CHARS = 20_000
 
 Outcome = Literal[
-    "exit", "panic", "max_steps", "context_full", "operator_failed", "sandbox_failed", "checker_failed", "cancelled"
-]
+    "exit", "panic", "max_steps", "context_full", "locked_out", "operator_failed", "sandbox_failed", "checker_failed",
+    "cancelled",
+]  # fmt: skip
 Subject = Literal["base", "clean_up", "adapter"]  # of an eval
 VOIDED: frozenset[str] = frozenset({"operator_failed", "sandbox_failed", "cancelled"})
 
@@ -276,6 +277,9 @@ class Trajectory(Record):
     verified: bool = Field(description="the checker passed on the final state")
     command_only: bool = Field(description="no turn is prose")
     outcome: Outcome = Field(description="how the episode ended")
+    attempt: int = Field(
+        default=1, ge=1, le=3, description="1, or more where the sandbox broke: a rerun plays it again"
+    )
     kept: bool = Field(description="correct terminal AND verified AND command_only")
     reasons: list[str] = Field(default=[], description="why it is not kept")
     error: str | None = Field(default=None, description="message of the sandbox, operator or checker that failed")

@@ -31,7 +31,7 @@ from pipeline import stage
 from pipeline.files import read_record
 from sandbox.checker import Check, verify_each
 from sandbox.containers import SandboxError, reap, require_image
-from sandbox.session import Session, session
+from sandbox.session import LockedOutError, Session, session
 from sandbox.tree import TreeEntry, tree_of
 from schema import Scenario, Step
 
@@ -61,6 +61,7 @@ class FailingWorld(NamedTuple):
 
 def main(*, paths: list[Path], timeout_seconds: float) -> int:
     """Gate every file and print one line for each; 1 if any is refused or its sandbox broke."""
+    stage.require_seconds(timeout_seconds)
     require_image()
     reap()
     refused = voided = 0
@@ -93,6 +94,8 @@ def gate(
         _Trial(scenario, timeout_seconds, cancelled, findings).run()
     except RejectedError as error:
         return GateResult(False, error.gate, str(error), findings)
+    except LockedOutError as error:
+        return GateResult(False, "reference", str(error), findings)
     return GateResult(True, findings=findings)
 
 

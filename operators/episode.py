@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
 from pipeline.verdicts import terminal_of, verdict_of
-from sandbox.containers import SandboxError
-from sandbox.session import TRANSPORT, Session, SessionSource, session
+from sandbox.containers import LIFETIME_SECONDS, SandboxError, SandboxOptions
+from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
 from sandbox.wrapper import WRAPPER_HASH
 from schema import VOIDED, Outcome, Scenario, Step, Trajectory
+
+TURN_SECONDS = 900.0  # for an operator's turn, retries at a slow endpoint included, and for a slow Docker
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,18 @@ class EpisodeLimits:
     max_steps: int
     timeout_seconds: float
 
+    def lifetime_seconds(self) -> float:
+        """How long a sandbox must live, so that no session is cut off for being slow."""
+        return max(LIFETIME_SECONDS, (self.max_steps + 1) * (self.timeout_seconds + TURN_SECONDS))
+
 
 @dataclass(frozen=True)
 class Episode:
-    """One planned episode: a sample of a scenario."""
+    """One planned episode: a sample of a scenario, for the first time or again."""
 
     scenario: Scenario
     sample: int = 0
+    attempt: int = 1  # more where the sandbox broke before
 
     @property
     def id(self) -> str:
@@ -55,7 +62,7 @@ def run_episode(
     """Play an episode in a fresh container and record it.
 
     A broken sandbox or operator becomes the outcome; nothing of it is raised. The checker runs once the session is
-    over, whatever ended it, unless the attempt is void.
+    over, whatever ended it, unless the attempt is void or the operator has locked itself out.
 
     Args:
         operator: picks the commands.
@@ -68,12 +75,14 @@ def run_episode(
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = EpisodeSoFar(), None, False
     error: str | None = None
+    options = pool.options if pool else SandboxOptions(lifetime_seconds=limits.lifetime_seconds())
     operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
     try:
         with session(
             scenario.world_fixtures(),
             provider=(scenario.provider.path, scenario.provider.source),
             environment=scenario.environment(),
+            options=options,
             pool=pool,
         ) as shell:
             outcome, error = act(operator, scenario, shell, limits, progress, cancelled)
@@ -82,6 +91,8 @@ def run_episode(
                 verified = check.passed is True
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output
+    except LockedOutError as locked_out:
+        outcome, error, verified = "locked_out", str(locked_out), False
     except SandboxError as failure:
         outcome = "cancelled" if cancelled.is_set() else "sandbox_failed"
         error, verified = str(failure), False
@@ -149,6 +160,7 @@ def record(
         verified=verdict.verified,
         command_only=verdict.command_only,
         outcome=outcome,
+        attempt=episode.attempt,
         kept=verdict.kept,
         reasons=list(verdict.reasons),
         error=error,

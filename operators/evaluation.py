@@ -84,6 +84,7 @@ class EvalSettings:
 
 def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     """Check, load the model once, play every episode, report; the exit code. The base may be a `held` one."""
+    stage.require_seconds(settings.timeout_seconds)
     check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
     fetch(settings.base, settings.adapter)
     if settings.adapter is not None and settings.render is not None:

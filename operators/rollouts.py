@@ -1,10 +1,14 @@
-"""Run many episodes at once: a record is written when its episode ends; the next run retries voided ones."""
+"""Run many episodes at once: a record is written when its episode ends; the next run retries voided ones.
+
+An episode whose sandbox broke is played again twice at most. It stays void then, so that no episode is played until it
+comes out well.
+"""
 
 import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from operators.episode import Episode, EpisodeLimits, run_episode
@@ -12,11 +16,12 @@ from operators.protocol import Operator
 from pipeline.files import read_record, write_record
 from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
-from sandbox.containers import remove_all
+from sandbox.containers import SandboxOptions, remove_all
 from sandbox.pool import Pool
 from schema import VOIDED, Trajectory
 
 FAILURES_IN_A_ROW = 3
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,24 @@ class RolloutPlan:
 
 
 def read_finished(out: Path, episode: Episode) -> Trajectory | None:
-    """The trajectory that an earlier run wrote; None where there is none, or where it was voided."""
+    """The trajectory that an earlier run wrote; None where there is none, or where it is to be played again."""
+    earlier = _read_earlier(out, episode)
+    if earlier is None or earlier.outcome not in VOIDED:
+        return earlier
+    return earlier if earlier.outcome == "sandbox_failed" and earlier.attempt >= ATTEMPTS else None
+
+
+def numbered(out: Path, episode: Episode) -> Episode:
+    """The episode with the number of its next attempt. An operator that failed has had none."""
+    earlier = _read_earlier(out, episode)
+    if earlier is None:
+        return episode
+    return replace(episode, attempt=earlier.attempt + (earlier.outcome == "sandbox_failed"))
+
+
+def _read_earlier(out: Path, episode: Episode) -> Trajectory | None:
     path = out / f"{episode.id}.json"
-    if not path.exists():
-        return None
-    trajectory = read_record(path, Trajectory)
-    return trajectory if trajectory.outcome not in VOIDED else None
+    return read_record(path, Trajectory) if path.exists() else None
 
 
 def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, label: str) -> dict[str, Trajectory]:
@@ -57,15 +74,20 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     failures = 0
     size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
     workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
+    ahead = Pool(size, most=len(episodes), options=SandboxOptions(lifetime_seconds=plan.limits.lifetime_seconds()))
     # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
-    with workers as pool, Pool(size, most=len(episodes)) as sandboxes, Progress(len(episodes), label) as bar:
+    with (
+        workers as pool,
+        ahead as sandboxes,
+        Progress(len(episodes), label) as bar,
+    ):
 
         def one(episode: Episode) -> Trajectory:
             return run_episode(
                 plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled, pool=sandboxes
             )
 
-        for future in as_completed([pool.submit(one, episode) for episode in episodes]):
+        for future in as_completed([pool.submit(one, numbered(out, episode)) for episode in episodes]):
             if future.cancelled() or (trajectory := future.result()).outcome == "cancelled":
                 continue
             write_record(out, trajectory)

@@ -11,6 +11,7 @@ named. While a stage lives, a second one in the same directory is refused, and t
 import argparse
 import errno
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -73,6 +74,12 @@ def run_script(
         sys.exit(INTERRUPTED)
     finally:
         locks.release()
+
+
+def require_seconds(seconds: float, flag: str = "--timeout-seconds") -> None:
+    """Raise BadInputError unless a flag's seconds are a number above 0; `nan` and `inf` are none."""
+    if not 0 < seconds < math.inf:
+        raise BadInputError(f"{flag} {seconds}: must be more than 0, and finite")
 
 
 def settings_of(main: Callable[..., int]) -> type | None:

@@ -38,6 +38,7 @@ CHECKER_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 CHECKER_PID1 = read_program("checker_pid1.sh")
 CHECKER = read_program("checker.sh")
 OOM_KILLS = read_program("oom_kills.sh")
+KILLED = 137  # exit code of a process that was killed
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class CheckerContainer:
     """A container whose PID 1 runs one checker after another. The caller removes the container."""
 
     def __init__(self, name: str, options: SandboxOptions, *, mounts: list[Any]) -> None:
-        lifetime = f"{options.lifetime_seconds:g}"
+        lifetime = f"{options.lifetime_seconds:.0f}"
         command = ["/usr/bin/dash", "-c", CHECKER_PID1, "init", lifetime, CHECKER_PATH, HOME, CHECKER]
         self.name = name
         create(name, command, options, mounts=mounts, for_checker=True)
@@ -72,13 +73,32 @@ class CheckerContainer:
         self.stream.send(f"{nonce} {limit} {len(text)} {len(archive)}\n".encode() + text + archive)
         began = time.monotonic()
         ended = self.stream.pump(reader.feed, began + limit + (DOCKER_SECONDS if archive else END_SECONDS))
+        if ended is None:
+            ended = self._end_checker(reader)
         late = time.monotonic() - began >= timeout_seconds
         if ended is False:
             raise SandboxError(f"{self.name} has ended")
         if reader.code == b"not_unpacked":
             raise SandboxError(f"{self.name} could not unpack a tree")
-        code = None if reader.code is None or (reader.code == b"137" and late) else int(reader.code)
+        code = None if reader.code is None or (int(reader.code) == KILLED and late) else int(reader.code)
         return _check_of(code, reader.output.text(), timeout_seconds)
+
+    def _end_checker(self, reader: "CheckerReader") -> bool | None:
+        """Kill a checker whose end is overdue. Raises SandboxError where the container does not report that end.
+
+        The time limit runs in the container. So either the checker has killed its own time limit, or Docker stands
+        still. PID 1 reports a killed checker; it need not where the checker kills what kills it, again and again.
+        """
+        process = Process(self.name, ["/usr/bin/dash", "-c", "kill -9 -1"], user="0:0", workdir="/")
+        try:
+            process.pump(CappedOutput(64).feed, time.monotonic() + END_SECONDS)
+            code = process.exit_code()
+        finally:
+            process.close()
+        ended = self.stream.pump(reader.feed, time.monotonic() + END_SECONDS)
+        if ended is None and code != KILLED:
+            raise SandboxError(f"{self.name} does not say how the checker ended")
+        return ended
 
     def close(self) -> None:
         """Close the connection, which ends the container."""
@@ -115,7 +135,7 @@ def _check_of(code: int | None, output: str, timeout_seconds: float) -> Check:
     if code is None:
         return Check(None, None, output, f"the checker ran past {timeout_seconds:g} s")
     if code > 125:
-        why = " (something was killed, for memory perhaps)" if code == 137 else ""
+        why = " (something was killed, for memory perhaps)" if code == KILLED else ""
         return Check(None, code, output, f"the checker ended with {code}{why}")
     return Check(code == 0, code, output)
 

@@ -10,8 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from sandbox.conformance import Testbed, case, documented, gives, holds, host_memory, in_session, raises, same, within
-from sandbox.containers import SandboxError
-from sandbox.session import Session
+from sandbox.session import LockedOutError, Session
 from sandbox.wrapper import WRAPPER
 from schema import HOME, Fixture
 
@@ -483,7 +482,7 @@ def C12(testbed: Testbed) -> str | None:
             holds("Cannot fork" in step.output, "no limit on processes")
             if step.timed_out:  # else its shell met the limit on processes and ended; the rest is background jobs
                 gives(shell, "echo on", "on\n")
-        except SandboxError as error:
+        except LockedOutError as error:
             said = f"given up: {error}"
         gives(other, "echo on", "on\n")
     return said

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from sandbox.checker import CHECKER_PATH, Check, CheckerContainer, oom_kills
+from sandbox.checker import CHECKER_PATH, KILLED, Check, CheckerContainer
 from sandbox.containers import (
     DEFAULTS,
     DOCKER_SECONDS,
@@ -40,7 +40,7 @@ from sandbox.containers import (
     volume_mount,
 )
 from sandbox.programs import read_program
-from sandbox.streams import Stream
+from sandbox.streams import Feed, Stream
 from sandbox.tree import TreeEntry, members_of, read_tree, root_archive, tar_of, tree_of, unpacking_of
 from sandbox.wrapper import (
     START_CHANNEL,
@@ -60,8 +60,16 @@ STEP_SECONDS = 30.0  # default limit of a command
 DRAIN_SECONDS = 5.0  # from a step's closing message to the end of its output, or the other way round
 PATH_BYTES = 4096  # of a working directory's name that are kept; the operator can write any text there
 KILL_SECONDS = 20.0  # for killing a step that ran past its limit; where that takes longer the sandbox is given up
+SIGN_SECONDS = 5.0  # that a channel may be silent before PID 1 is asked for a sign of life
+OOM_SECONDS = 10.0  # between an OOM in a container and its end, where the one is the reason for the other
+# Only the wrapper's own processes come from there.
+KILL_CHANNEL = ["/usr/bin/env", "-i", "/usr/bin/pkill", "-KILL", "-f", "^/usr/libexec/"]
 WRITE_FILE = read_program("write_file.sh")
 NO_FILE = 99  # exit code of WRITE_FILE for a fifo, socket or device
+
+
+class LockedOutError(RuntimeError):
+    """The operator has made its own sandbox unusable, and Docker is not at fault: the attempt counts."""
 
 
 class Session:
@@ -139,7 +147,8 @@ class Session:
 
         At the time limit everything that the command started is killed and exit_code is 124. Returns as soon as the
         command's own shell ends; its background jobs live on, and what they print later is dropped. Raises ValueError
-        for a lone surrogate, and SandboxError when the sandbox is dead or the session was verified.
+        for a lone surrogate, LockedOutError when the operator's own doing keeps commands from running, and SandboxError
+        when the sandbox is dead or the session was verified.
         """
         require_text(command)
         if self._verified:
@@ -148,9 +157,14 @@ class Session:
         with docker_call(f"step in {self.container}"):
             channel, reader = self._send_step(command)
             timed_out = self._read_step(channel, reader, time.monotonic() + timeout_seconds)
+            if timed_out:
+                self._catch_up(channel, reader)
+                timed_out = (seconds := reader.seconds()) is None or seconds >= timeout_seconds
             duration = time.monotonic() - began
             if timed_out:
                 self._kill_step(channel, reader)
+                if (seconds := reader.seconds()) is not None and seconds < timeout_seconds:
+                    raise SandboxError(f"{self.container}: Docker was late with the end of a command")
             reader.end()
             step = self._step_record(command, channel, reader, timed_out=timed_out, duration=duration)
             if timed_out or reader.closing is None:
@@ -160,10 +174,8 @@ class Session:
     def _send_step(self, command: str) -> tuple[Process, StepReader]:
         """Send a command; returns the channel once the step has begun. A channel that was killed is replaced."""
         seen = CappedOutput(2048)
-        for fresh in (self._channel is None, True):
-            if fresh:
-                self._open_channel()
-            assert self._channel is not None
+        for fresh in (False, True):
+            channel = self._open_channel() if fresh or self._channel is None else self._channel
             reader, self._mark = StepReader(nonce := secrets.token_hex(8), self._mark), secrets.token_hex(8)
 
             def feed(stream: int, data: bytes, reader: StepReader = reader) -> bool:
@@ -171,18 +183,73 @@ class Session:
                 reader.feed(stream, data)
                 return reader.opening is not None
 
-            self._channel.send(request(nonce, self._mark, command, aliases=self._aliases))
-            try:
-                answer = self._channel.pump(feed, time.monotonic() + DOCKER_SECONDS)
-            except ConnectionError:
-                answer = False
-            if answer:
-                return self._channel, reader
-            if answer is None:
-                break
+            channel.send(request(nonce, self._mark, command, aliases=self._aliases))
+            if self._await_opening(channel, feed):
+                return channel, reader
+        self._require_unlocked(channel)
         raise SandboxError(f"{self.container} runs no commands: {seen.text().strip() or 'no answer'}")
 
-    def _open_channel(self) -> None:
+    def _await_opening(self, channel: Process, feed: Feed) -> bool:
+        """True once the step has begun. False where the channel has ended, or was stopped and has been killed."""
+        for _ in range(2):  # the second time Docker and PID 1 have just answered
+            try:
+                if (found := channel.pump(feed, time.monotonic() + SIGN_SECONDS)) is not None:
+                    return found
+            except ConnectionError:
+                return False
+            self._ask_pid1()
+        killer = Process(self.container, KILL_CHANNEL, user=OPERATOR, workdir="/")
+        try:
+            killer.pump(CappedOutput(64).feed, time.monotonic() + KILL_SECONDS)
+            if killer.exit_code() not in (0, 1):
+                self._require_unlocked(killer)
+                raise SandboxError(f"{self.container}: a stopped channel cannot be killed")
+        finally:
+            killer.close()
+        # It must not run the command after all, while another channel runs it.
+        if channel.pump(feed, time.monotonic() + KILL_SECONDS) is not False:
+            raise SandboxError(f"{self.container}: Docker was late with the beginning of a command")
+        return False
+
+    def _ask_pid1(self) -> tuple[int, int]:
+        """How many OOM kills and refused forks the container has had. Raises SandboxError where PID 1 does not answer.
+
+        The answer is a sign of life of Docker and of PID 1. Raises LockedOutError where the container's processes used
+        up its memory and the kernel chose PID 1 to be killed.
+        """
+        assert self._pid1 is not None
+        word, answer = secrets.token_hex(8), CappedOutput(256)
+
+        def feed(stream: int, data: bytes) -> bool:
+            answer.add(data)
+            return word.encode() in answer.kept() and answer.kept().endswith(b"\n")
+
+        self._pid1.send(f"ping {word}\n".encode())
+        try:
+            alive = self._pid1.pump(feed, time.monotonic() + DOCKER_SECONDS)
+        except ConnectionError:
+            alive = False
+        if alive is None:
+            raise SandboxError(f"{self.container} gives no sign of life")
+        if not alive:
+            raise end_of(self.container)
+        kills, forks = answer.kept().split()[-2:]
+        return int(kills), int(forks)
+
+    def _require_unlocked(self, process: Process) -> None:
+        """Raise LockedOutError where it is the operator's doing that a process of the wrapper does not do its work.
+
+        It is where Docker has started the process and it was stopped or killed, or where forks were refused or
+        processes killed because the container was at its limits. Raises SandboxError where PID 1 does not answer.
+        """
+        kills, forks = self._ask_pid1()
+        why = [f"{forks} forks were refused"] if forks else []
+        why += [f"{kills} processes were killed for memory"] if kills else []
+        why += ["the wrapper's processes were stopped or killed"] if process.exit_code() in (None, KILLED) else []
+        if why:
+            raise LockedOutError(f"the operator has locked itself out: {', '.join(why)}")
+
+    def _open_channel(self) -> Process:
         """Start the channel's process, in place of an earlier one."""
         self._close_channel()
         self._mark = secrets.token_hex(8)
@@ -190,6 +257,7 @@ class Session:
         self._channel = Process(
             self.container, START_CHANNEL, user=OPERATOR, workdir="/run/op", stdin=first, keep_open=True
         )
+        return self._channel
 
     def _read_step(self, channel: Process, reader: StepReader, deadline: float) -> bool:
         """Read until the step has ended; True when it has not at the deadline.
@@ -206,11 +274,20 @@ class Session:
             return True
         while reader.closing is None or not reader.drained:
             late = channel.pump(reader.feed, time.monotonic() + DRAIN_SECONDS)
+            if late is None:
+                self._catch_up(channel, reader)
             if late is not None or reader.closing is not None or channel.ended():
                 break
             if time.monotonic() > deadline:
                 return True
         return False
+
+    def _catch_up(self, channel: Process, reader: StepReader) -> None:
+        """Read what was written before PID 1 gives a sign of life. Raises SandboxError without one."""
+        asked = time.monotonic()
+        self._ask_pid1()
+        now = time.monotonic()
+        channel.pump(reader.feed, now + min(now - asked, DRAIN_SECONDS))  # Docker is as late with one as with the other
 
     def _close_channel(self) -> None:
         """Close the connection to the channel, which ends it."""
@@ -223,16 +300,18 @@ class Session:
 
         The step's output is still read meanwhile: Docker reports no other process's end while its output is blocked.
         """
-        session, channel = (word.decode() for word in reader.opening or [])
+        session, channel, _ = (word.decode() for word in reader.opening or [])
         command = ["/usr/bin/env", "-i", f"session={session}", f"channel={channel}", "/usr/bin/dash", "kill"]
         deadline, code = time.monotonic() + KILL_SECONDS, None
+        killer: Process | None = None
 
         def feed(stream: int, data: bytes) -> bool:
             reader.feed(stream, data)
             return False
 
         while code != 0:  # the processes that it is after may kill it first
-            if time.monotonic() > deadline:
+            if killer and time.monotonic() > deadline:
+                self._require_unlocked(killer)
                 raise SandboxError(f"{self.container}: a command that ran past its limit cannot be killed")
             killer = Process(self.container, command, user=OPERATOR, workdir="/run/op")
             try:
@@ -242,7 +321,8 @@ class Session:
                 code = killer.exit_code()
             finally:
                 killer.close()
-        process.pump(feed, time.monotonic() + DRAIN_SECONDS)
+        if process.pump(feed, time.monotonic() + KILL_SECONDS) is None and reader.closing is None:
+            raise SandboxError(f"{self.container}: Docker was late with the end of a command")
 
     def _step_record(
         self, command: str, process: Process, reader: StepReader, *, timed_out: bool, duration: float
@@ -250,7 +330,7 @@ class Session:
         """The record of a step."""
         saved = heredoc = oom = False
         if reader.closing is not None:
-            code, saved_field, heredoc_field, kills, cwd = reader.closing
+            code, saved_field, heredoc_field, kills, _, cwd = reader.closing
             exit_code, saved, heredoc = int(code), saved_field != b"0", heredoc_field == b"1"
             self._aliases = {b"2": False, b"3": True}.get(saved_field, self._aliases)
             oom = int(kills) > self._oom_kills
@@ -258,7 +338,7 @@ class Session:
             self._cwd = cwd[:PATH_BYTES].decode(errors="replace") or self._cwd
         else:  # the channel's own shell was killed
             found = 124 if timed_out else process.exit_code()
-            before, self._oom_kills = self._oom_kills, oom_kills(self.container)
+            before, (self._oom_kills, _) = self._oom_kills, self._ask_pid1()
             if found is None:
                 raise SandboxError(f"{self.container}: Docker lost a command")
             exit_code, oom = found, self._oom_kills > before
@@ -335,7 +415,8 @@ class Session:
 
         The checker's container mounts the volume, read-only, before the operator's container is removed: so the files
         never go away in between, and no process that could change them is left when the checker starts. A second call
-        checks the same files again. Raises SandboxError when the operator's container died before.
+        checks the same files again. Raises SandboxError when the operator's container died before, or LockedOutError
+        when that was for memory.
         """
         if self._pid1 is None:
             raise SandboxError(f"{self.container}: its session has ended")
@@ -357,7 +438,7 @@ class Session:
         with contextlib.suppress(ConnectionError):
             self._pid1.pump(answer.feed, time.monotonic() + DOCKER_SECONDS)
         if answer.kept() != f"{last}\n".encode():
-            raise SandboxError(f"{self.container} has ended")
+            raise end_of(self.container)
         self._close_channel()
         await_end(self.container)
 
@@ -410,6 +491,26 @@ def start_operator(name: str, volume: str, options: SandboxOptions) -> Stream:
         mounts = [volume_mount(volume, HOME, read_only=False, lifetime_seconds=lifetime)]
         create(name, pid1_command(lifetime), options, mounts=mounts, for_checker=False)
         return start(name)
+
+
+def end_of(container: str) -> Exception:
+    """The error for an operator's container that has ended early: LockedOutError where its own memory limit ended it.
+
+    Docker removes the container at once, so only its events tell. A container that something else killed is not the
+    operator's doing.
+    """
+    asked = time.time()
+    # Docker needs a moment to report the end that its connection has shown already.
+    events = api().events(
+        since=asked - OOM_SECONDS,
+        until=asked + 1,
+        filters={"container": container, "event": ["oom", "die"]},
+        decode=True,
+    )
+    found = [(event["Action"], event["Actor"]["Attributes"].get("exitCode")) for event in events]
+    if ("oom", None) in found and ("die", str(KILLED)) in found:
+        return LockedOutError("the container has ended: it used up its memory, and the kernel killed its PID 1")
+    return SandboxError(f"{container} has ended")
 
 
 def root_files(provider: tuple[str, str] | None, environment: Mapping[str, str], script: str = "") -> bytes:

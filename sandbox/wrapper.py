@@ -47,7 +47,7 @@ START_CHANNEL = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "-c",
 def pid1_command(lifetime_seconds: float) -> list[str]:
     """The command of PID 1 of an operator's container."""
     texts = [CHANNEL, ENTER, SAVE, KILL, PID1, QUOTES, ALIASES]
-    return ["/usr/bin/dash", "-c", PID1_SETUP, "init", f"{lifetime_seconds:g}", *texts]
+    return ["/usr/bin/dash", "-c", PID1_SETUP, "init", f"{lifetime_seconds:.0f}", *texts]
 
 
 def request(nonce: str, mark: str, command: str, *, aliases: bool) -> bytes:
@@ -132,22 +132,23 @@ def ends_whole(data: bytes) -> bool:
     return True
 
 
-CLOSING = re.compile(rb" (\d{1,3}) ([0-3]) ([01]) (\d{1,18}) (.*)", re.DOTALL)
+CLOSING = re.compile(rb" (\d{1,3}) ([0-3]) ([01]) (\d{1,18}) ([\d.]{1,18}) (.*)", re.DOTALL)
 
 
 class StepReader:
     """Splits the channel's stream into the two status messages of one step and the step's output.
 
     The closing message may come before the end of the output or in the middle of it, because both writers share the
-    stream. `drained` is True once the end mark has come: the step's own output is complete, and what follows is not
-    this step's.
+    stream. Both messages hold the container's clock, which tells a long command from a late Docker. `drained` is True
+    once the end mark has come: the step's own output is complete, and what follows is not this step's.
     """
 
     def __init__(self, nonce: str, mark: str) -> None:
         self.nonce, self.mark = b"\0" + nonce.encode(), b"\0" + mark.encode() + b"\0"
         self.output = CappedOutput(RAW_BYTES)
-        self.opening: list[bytes] | None = None  # id from which the step's sessions are numbered; the channel's session
-        self.closing: list[bytes] | None = None  # exit code, state, open heredoc, OOM kills, cwd
+        # Id from which the step's sessions are numbered; the channel's session; clock.
+        self.opening: list[bytes] | None = None
+        self.closing: list[bytes] | None = None  # exit code, state, open heredoc, OOM kills, clock, cwd
         self.drained = False
         self.pending = b""
 
@@ -178,6 +179,10 @@ class StepReader:
             self.output.add(self.pending[:safe])
             self.pending = self.pending[safe:]
         return self.drained and self.closing is not None
+
+    def seconds(self) -> float | None:
+        """How long the step ran, by the container's clock; None where its closing message has not come."""
+        return float(self.closing[4]) - float(self.opening[2]) if self.closing and self.opening else None
 
     def end(self) -> None:
         """Nothing more will come: what has arrived and was held back is output."""

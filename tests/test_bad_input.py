@@ -61,6 +61,16 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
     ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
+    *(
+        (name, [*flags, "--timeout-seconds", seconds], {}, "--timeout-seconds")
+        for seconds in ("nan", "inf", "0", "-1")
+        for name, flags in {
+            "generate.py": ["--n", "1", "--author", "template", "--out", "o"],
+            "rollout.py": ["--scenarios", "good", "--out", "o", "--operator", "reference"],
+            "eval.py": ["--base", "bare", "--scenarios", "good", "--out", "o"],
+            "authoring.gate": ["good/tiny-1.json"],
+        }.items()
+    ),
     ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),
     ("dashdocker.py", ["self-check", "--only", "Z99"], {}, "Z99"),
     ("taxonomy.py", ["--n", "3"], {}, "unrecognized arguments: --n 3"),

@@ -14,11 +14,11 @@
 #   their sizes in bytes are the last two words of the line.
 #
 # What it writes to its standard output; \0 is a NUL byte:
-#   \0nonce pid channel\0                               before a step: the process id that the step's own sessions are
-#                                                       numbered from, and the channel's own process id
-#   \0nonce code saved open oom cwd\0nonce\0            after a step: exit code; state (0 the step's is lost, 1 as it
+#   \0nonce pid channel clock\0                         before a step: the process id that the step's own sessions are
+#                                                       numbered from; the channel's own process id; the kernel's uptime
+#   \0nonce code saved open oom clock cwd\0nonce\0      after a step: exit code; state (0 the step's is lost, 1 as it
 #                                                       was, 2 saved, 3 saved with aliases); open heredoc; the cgroup's
-#                                                       count of OOM kills; working directory
+#                                                       count of OOM kills; the kernel's uptime; working directory
 #   what the step printed, then \0mark\0                through the relay, after all that the step printed
 #   \0nonce code\0                                      the answer to `lay`
 # The two kinds of writers share the stream, so the closing message can come before the end of the output.
@@ -62,7 +62,8 @@ feed() {
     echo 1 >|/run/operator/saved
     # The id of this very process: the inner shell's session comes after it.
     read -r pid _ </proc/self/stat
-    printf '\000%s %s %s\000' "$nonce" "$pid" "$$" >&6
+    read -r clock _ </proc/uptime
+    printf '\000%s %s %s %s\000' "$nonce" "$pid" "$$" "$clock" >&6
     # A long text without a heredoc: dd copies it.
     if [ "$lines" = 0 ] && [ "$heredoc" = 0 ]; then
         exec /usr/libexec/busybox dd bs="$bytes" count=1 iflag=fullblock 4>&- 6>&-
@@ -140,9 +141,10 @@ while :; do
     for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
     done
+    read -r clock _ </proc/uptime
     IFS= read -r cwd </run/operator/cwd
     # The closing message ends with the nonce, so a cwd may contain any character but NUL.
-    printf '\000%s %s %s %s %s %s\000%s\000' "$nonce" "$code" "$saved" "$open" "$oom" "$cwd" "$nonce"
+    printf '\000%s %s %s %s %s %s %s\000%s\000' "$nonce" "$code" "$saved" "$open" "$oom" "$clock" "$cwd" "$nonce"
     mark=$next
     keep
 done

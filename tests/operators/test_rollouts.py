@@ -1,15 +1,18 @@
 """Every episode is written as it ends, voided ones run again, and failures in a row end the run."""
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from operators.episode import Episode, EpisodeLimits
+from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Operator, OperatorError
 from operators.rollouts import FAILURES_IN_A_ROW, RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_json, read_trajectories, write_record
+from sandbox import containers
 from tests.helpers import tiny
 from tests.helpers.hand_scenarios import hand
 from tests.helpers.rollouts import Scripted
@@ -34,6 +37,47 @@ def test_only_records_that_are_not_voided_are_finished(tmp_path: Path) -> None:
         write_record(tmp_path, record.model_copy(update={"outcome": outcome, "kept": False, "reasons": ["voided"]}))
         assert read_finished(tmp_path, one) is None
         assert read_json(path)["outcome"] == outcome
+
+
+@pytest.mark.docker
+def test_void_episode_is_played_again_twice_and_then_stays(tmp_path: Path) -> None:
+    def break_it() -> str:
+        containers.remove_all()
+        return "ls"
+
+    one = samples(1)
+    for attempt in (1, 2, 3):
+        assert read_finished(tmp_path, one[0]) is None
+        (played,) = run_episodes(plan(lambda: Scripted(break_it)), one, tmp_path, label="rollout").values()
+        assert (played.outcome, played.attempt) == ("sandbox_failed", attempt)
+    assert read_finished(tmp_path, one[0]) == played
+
+
+@pytest.mark.docker
+def test_replay_of_a_void_episode_is_numbered(tmp_path: Path) -> None:
+    one = samples(1)[0]
+    broken = {"outcome": "sandbox_failed", "kept": False, "reasons": ["voided"]}
+    write_record(tmp_path, tiny.trajectory(one.id).model_copy(update=broken))
+    commands = [*hand().reference_solution, "exit"]
+    (played,) = run_episodes(plan(lambda: Scripted(*commands)), [one], tmp_path, label="rollout").values()
+    assert (played.kept, played.attempt) == (True, 2)
+    assert read_finished(tmp_path, one) == played
+
+
+@pytest.mark.docker
+def test_sandbox_lives_as_long_as_the_limits_allow(tmp_path: Path) -> None:
+    deadlines: list[float] = []
+
+    def look() -> str:
+        found = containers.api().containers(filters={"label": f"sekft.run={containers.RUN}"})
+        deadlines.extend(float(one["Labels"]["sekft.deadline"]) - time.time() for one in found)
+        return "exit"
+
+    slow = EpisodeLimits(max_steps=50, timeout_seconds=3600)
+    run_episodes(replace(plan(lambda: Scripted(look)), limits=slow), samples(1), tmp_path, label="rollout")
+    run_episode(Scripted(look), samples(1)[0], seed=0, limits=slow)
+    assert len(deadlines) >= 2
+    assert min(deadlines) > 50 * 3600
 
 
 @pytest.mark.docker

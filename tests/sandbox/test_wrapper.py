@@ -19,13 +19,13 @@ docker_needed = pytest.mark.docker
 # under other programs are not comparable: these values change only where a program is meant to run differently.
 HASHES = {
     "aliases.sed": "87b01832f65b605a",
-    "channel.sh": "b5f81232e0ffae41",
+    "channel.sh": "fe6a6ad0590bc312",
     "checker.sh": "c8b30f096a9bcc30",
     "checker_pid1.sh": "f493c9ab10c90ab9",
     "enter.sh": "75491ee008dd690c",
     "kill.sh": "0e437c7badcf6428",
     "oom_kills.sh": "2e0a902fd2d234aa",
-    "pid1.sh": "90e0e8b18d965897",
+    "pid1.sh": "6afc2ae3c683c8b0",
     "pid1_setup.sh": "fb84ef4ede302d1a",
     "quotes.sed": "d3622125409d84bb",
     "run_script.sh": "cde329b3c13408cc",
@@ -36,7 +36,7 @@ HASHES = {
 
 
 def test_wrapper_hash_is_pinned() -> None:
-    assert WRAPPER_HASH == "d5fafabd7d10c5b6a59cdef13987d9bcd88c69784203bc18984be27b2a563540"
+    assert WRAPPER_HASH == "5652aa9478e8b96f90aeb6763da1a8c54d4d27b1173b9439d8ddda9a98383589"
 
 
 def test_programs_run_as_pinned() -> None:
@@ -87,25 +87,38 @@ def test_open_heredocs_are_flagged() -> None:
 
 @pytest.mark.parametrize("at", [0, 7, 11, 12])
 def test_step_is_read_however_the_stream_is_cut(at: int) -> None:
-    printed, closing, mark = b"out\0put \0ab", b"\0abc 3 1 0 0 /a b\0abc\0", b"\0xyz\0"
+    printed, closing, mark = b"out\0put \0ab", b"\0abc 3 1 0 0 12.50 /a b\0abc\0", b"\0xyz\0"
     marked = printed + mark if at < 12 else printed  # the closing message may come first, in the middle, or last
     rest = marked[:at] + closing + marked[at:] if at < 12 else printed + mark + b"late" + closing
-    stream = b"of an earlier step \0abc\0" + b"\0abc 7 5\0" + rest
+    stream = b"of an earlier step \0abc\0" + b"\0abc 7 5 10.25\0" + rest
     for size in range(1, len(stream) + 1):
         reader = StepReader("abc", "xyz")
         done = [reader.feed(1, stream[at : at + size]) for at in range(0, len(stream), size)]
         assert done[-1]
         assert not any(done[:-1])
-        assert (reader.opening, reader.closing) == ([b"7", b"5"], [b"3", b"1", b"0", b"0", b"/a b"])
+        assert (reader.opening, reader.closing) == (
+            [b"7", b"5", b"10.25"],
+            [b"3", b"1", b"0", b"0", b"12.50", b"/a b"],
+        )
+        assert reader.seconds() == 2.25
         assert reader.output.kept() == printed
 
 
 @pytest.mark.parametrize(
-    "words", ["x 2 0 0 /", "0 9 0 0 /", "0 2 2 0 /", "0 2 0 y /", "0 2 0", "0 2 0 " + "9" * 5000 + " /"]
+    "words",
+    [
+        "x 2 0 0 1 /",
+        "0 9 0 0 1 /",
+        "0 2 2 0 1 /",
+        "0 2 0 y 1 /",
+        "0 2 0 0 y /",
+        "0 2 0",
+        "0 2 0 " + "9" * 5000 + " 1 /",
+    ],
 )
 def test_malformed_closing_message_is_ignored(words: str) -> None:
     reader = StepReader("abc", "xyz")
-    assert not reader.feed(1, f"\0abc 7 5\0out\0xyz\0\0abc {words}\0abc\0".encode())
+    assert not reader.feed(1, f"\0abc 7 5 1\0out\0xyz\0\0abc {words}\0abc\0".encode())
     assert (reader.closing, reader.output.kept()) == (None, b"out")
 
 
