@@ -31,11 +31,10 @@ from pipeline.files import write_json
 from sandbox import containers
 from sandbox.containers import SandboxError
 from sandbox.pool import Pool
-from sandbox.session import Session, session
+from sandbox.session import OPERATOR, Session, session
 from sandbox.tree import archive_of, tree_of
 from schema import HOME, Fixture
 
-OPERATOR = "1000:1000"
 FIXTURES = [
     Fixture(path=f"{HOME}/logs/part-{n}.txt", type="file", mode=0o644, text="one\ntwo\n" * 40) for n in range(8)
 ]

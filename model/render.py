@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from pipeline.files import read_json
+from sandbox.containers import OPERATOR_UID
 from schema import Announcement, BadInputError, Message, canonical, sha256
 
 Wire = Literal["markers", "chat"]  # the render format; render.json names it in its field `wire`
@@ -34,7 +35,7 @@ HEADERS = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
 PROMPT = "$ "
 ORIENTATION = (
     "This is dash, a POSIX shell, on a Linux machine with a busybox userland and no network. "
-    "The user is operator, uid 1000, and the home directory is /home/operator. "
+    f"The user is operator, uid {OPERATOR_UID}, and the home directory is /home/operator. "
     "A command runs to its end before the next prompt; both of its streams are shown in the order of arrival, and the "
     "middle of a long output is left out. "
     "From one command to the next the working directory, variables, umask, aliases and the options a, C, f and u are "

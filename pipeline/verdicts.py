@@ -43,7 +43,6 @@ DETERMINERS = _read_words("determiners")
 AFTER_KEYWORD = _read_words("after_keyword")
 
 FENCE = re.compile(r"^\s*(```|~~~)")
-FENCED = re.compile(r"^\s*(?:```|~~~)[^\n]*\n(.*?)(?:^\s*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 JSON = re.compile(r"(\{|\[\s*\{)\s*\"")
 MARKUP = re.compile(r"^\s*(<\|?/?[a-z_]+\|?>\s*$|<([a-z_]+)>.*</\2>|<\|[a-z_]+\|>|\*\*\S|#{2,} )")
@@ -157,12 +156,23 @@ def clean_up(text: str) -> str:
     """
     if is_command(text):
         return text
-    block = FENCED.search(text)
-    body = (block[1] if block else text).strip("\n")
+    body = _first_block(text).strip("\n")
     if is_command(body):
         return body
     lines = [re.sub(r"^\s*[$#] |^`|`$", "", line.strip()) for line in body.split("\n")]
     return "\n".join(line for line in lines if is_command(line)) or text
+
+
+def _first_block(text: str) -> str:
+    """The lines of the first fenced block, without blank ones at its end; `text` itself where there is none."""
+    lines = text.split("\n")
+    fences = [number for number, line in enumerate(lines) if FENCE.match(line)]
+    if not fences or fences[0] + 1 == len(lines):
+        return text
+    block = lines[fences[0] + 1 : fences[1] if len(fences) > 1 else None]
+    while block and not block[-1].strip():
+        block.pop()
+    return "\n".join(block)
 
 
 def verdict_of(*, expected: Terminal, commands: Sequence[str], outcome: Outcome, verified: bool) -> Verdict:
@@ -328,14 +338,15 @@ def _without_prefix(words: list[str]) -> list[str]:
 
     A statement that consists of nothing else (`X=1`, `> out`, `done`) keeps its words: it runs too.
     """
-    rest = list(words)
-    while rest:
-        if rest[0] in ("then", "do", "else", "elif", "{", "}", "!", "fi", "done", "esac") or ASSIGNMENT.match(rest[0]):
-            rest = rest[1:]
-        elif match := re.fullmatch(r"\d*(?:<>|>>|>\||[<>])(&?)(.*)", rest[0], re.DOTALL):
-            rest = rest[1:] if match[2] else rest[2:]
+    first = 0
+    while first < len(words):
+        word = words[first]
+        if word in ("then", "do", "else", "elif", "{", "}", "!", "fi", "done", "esac") or ASSIGNMENT.match(word):
+            first += 1
+        elif match := re.fullmatch(r"\d*(?:<>|>>|>\||[<>])(&?)(.*)", word, re.DOTALL):
+            first += 1 if match[2] else 2
         else:
-            return rest
+            return words[first:]
     return words
 
 

@@ -35,7 +35,7 @@ from sandbox.conformance import (
     self_check,
     within,
 )
-from sandbox.containers import RUN, SandboxError, SandboxOptions, api, docker_call, reap
+from sandbox.containers import OPERATOR_UID, RUN, SandboxError, SandboxOptions, api, docker_call, reap
 from sandbox.session import Session
 from sandbox.tree import TREE_BYTES, TreeEntry
 from schema import HOME, Fixture
@@ -314,7 +314,7 @@ def F09(shell: Session) -> None:
     """No Docker socket, host mount, root, capability or new privileges; seccomp is on; PID 1 is out of reach."""
     status = shell.step("cat /proc/self/status; id -u; ls /var/run/docker.sock /run/docker.sock 2>&1").output
     none = [f"Cap{which}:\t0000000000000000\n" for which in ("Inh", "Prm", "Eff", "Bnd", "Amb")]
-    for line in (*none, "NoNewPrivs:\t1\n", "Seccomp:\t2\n", "\n1000\n"):
+    for line in (*none, "NoNewPrivs:\t1\n", "Seccomp:\t2\n", f"\n{OPERATOR_UID}\n"):
         holds(line in status, (line, status))
     same(status.count("No such file"), 2)
     mounts = shell.step("grep -v -e ' /proc' -e ' /sys' -e ' /dev' /proc/mounts | cut -d' ' -f2,3").output.split("\n")

@@ -33,6 +33,10 @@ from schema import BadInputError, WorldError
 IMAGE = "sekft-dash"
 # The system calls that a shell and its tools need; every other one is refused. Docker takes the text, not the path.
 SECCOMP = (Path(__file__).parent / "seccomp.json").read_text()
+# User and group of the operator. The kernel counts pipes, queued signals and watches per user of the host, so this one
+# is nobody else's there: 1000 is the first person on most hosts; Debian and systemd assign none from 65520 to 65533;
+# above 65535 an engine that maps the users of containers (rootless, userns-remap) has none. The Dockerfile has it too.
+OPERATOR_UID = 65531
 LIFETIME_SECONDS = 3600.0
 DOCKER_SECONDS = 120.0  # Docker counts as dead when it takes longer to answer
 UNSEEN_SECONDS = 86_400.0  # past its deadline, before a sandbox is removed whose owner cannot be seen
@@ -45,6 +49,7 @@ CPUS = 1
 PROCESSES = 256
 OPEN_FILES = 1024
 FILE_BYTES = 64 << 20
+QUEUED_SIGNALS = 256  # of all sandboxes together: the kernel counts them per user
 HOME_BYTES, HOME_INODES = 64 << 20, 16_384
 TMP_BYTES, TMP_INODES = 64 << 20, 8192
 STATE_BYTES, STATE_INODES = 4 << 20, 64  # /run/operator
@@ -109,12 +114,15 @@ def docker_call(doing: str) -> Iterator[None]:
 
 
 def require_image(image: str = IMAGE) -> str:
-    """The image's id. Raises BadInputError where Docker does not answer, forbids its socket, or lacks the image."""
+    """The image's id.
+
+    Raises BadInputError where Docker does not answer, forbids its socket, or lacks the image or has an old one.
+    """
     import docker
 
     where = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     try:
-        digest = str(api().inspect_image(image)["Id"])
+        found = api().inspect_image(image)
     except docker.errors.ImageNotFound as error:
         raise BadInputError(f"image {image!r} is not in the Docker engine at {where}; run `make image`") from error
     except docker.errors.DockerException as error:
@@ -123,7 +131,9 @@ def require_image(image: str = IMAGE) -> str:
                 f"no permission on the Docker socket {where}; run as root or join the group docker"
             ) from error
         raise BadInputError(f"no Docker engine answers at {where}; start one, or run `sh runs/engine.sh`") from error
-    return digest
+    if (found["Config"]["Labels"] or {}).get("sekft.uid") != str(OPERATOR_UID):
+        raise BadInputError(f"image {image!r} has another user id than {OPERATOR_UID}; remove it and run `make image`")
+    return str(found["Id"])
 
 
 @cache
@@ -293,11 +303,11 @@ def create(name: str, command: list[str], options: SandboxOptions, *, mounts: li
 
     tmpfs = {"/tmp": f"rw,nosuid,nodev,exec,size={TMP_BYTES},nr_inodes={TMP_INODES},mode=1777"}
     if not for_checker:
-        owner = "mode=700,uid=1000,gid=1000"
+        owner = f"mode=700,uid={OPERATOR_UID},gid={OPERATOR_UID}"
         tmpfs["/usr/local/bin"] = f"rw,nosuid,nodev,exec,size={TOOLS_BYTES},nr_inodes={TOOLS_INODES},mode=755"
         tmpfs["/run/op"] = f"rw,nosuid,nodev,noexec,size={WRAPPER_BYTES},nr_inodes={WRAPPER_INODES},mode=755"
         tmpfs["/run/operator"] = f"rw,nosuid,nodev,noexec,size={STATE_BYTES},nr_inodes={STATE_INODES},{owner}"
-    ulimits = {"nofile": OPEN_FILES, "fsize": FILE_BYTES, "core": 0}
+    ulimits = {"nofile": OPEN_FILES, "fsize": FILE_BYTES, "core": 0, "sigpending": QUEUED_SIGNALS, "msgqueue": 0}
     host = api().create_host_config(
         network_mode="none",
         ipc_mode="none",
@@ -342,7 +352,8 @@ def volume_mount(name: str, target: str, *, read_only: bool, lifetime_seconds: f
     """A mount of the tmpfs volume that holds HOME; the first container to mount it creates the volume."""
     import docker
 
-    options = f"size={HOME_BYTES},nr_inodes={HOME_INODES},uid=1000,gid=1000,mode=0755,nosuid,nodev"
+    owner = f"uid={OPERATOR_UID},gid={OPERATOR_UID},mode=0755"
+    options = f"size={HOME_BYTES},nr_inodes={HOME_INODES},{owner},nosuid,nodev"
     driver = docker.types.DriverConfig("local", {"type": "tmpfs", "device": "tmpfs", "o": options})
     labels = _labels(lifetime_seconds)
     return docker.types.Mount(

@@ -27,6 +27,7 @@ from sandbox.containers import (
     DEFAULTS,
     DOCKER_SECONDS,
     FILE_BYTES,
+    OPERATOR_UID,
     Process,
     SandboxError,
     SandboxOptions,
@@ -55,7 +56,7 @@ from sandbox.wrapper import (
 from schema import HOME, Fixture, Step
 
 TRANSPORT = "channel"
-OPERATOR = "1000:1000"
+OPERATOR = f"{OPERATOR_UID}:{OPERATOR_UID}"
 STEP_SECONDS = 30.0  # default limit of a command
 DRAIN_SECONDS = 5.0  # from a step's closing message to the end of its output, or the other way round
 PATH_BYTES = 4096  # of a working directory's name that are kept; the operator can write any text there

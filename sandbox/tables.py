@@ -58,6 +58,7 @@ def limits_table() -> str:
         "processes": f"{limits.PROCESSES}",
         "open files of a process; size of a file; core dumps":
             f"{limits.OPEN_FILES:,}; {mib(limits.FILE_BYTES)}; none",
+        "queued signals, counted over all sandboxes; POSIX message queues": f"{limits.QUEUED_SIGNALS}; none",
         "the home directory": f"{mib(limits.HOME_BYTES)}, {limits.HOME_INODES:,} inodes",
         "`/tmp`": f"{mib(limits.TMP_BYTES)}, {limits.TMP_INODES:,} inodes",
         "`/run/operator`, which holds the state from step to step":

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
-from sandbox.containers import SandboxError, api, docker_call
+from sandbox.containers import OPERATOR_UID, SandboxError, api, docker_call
 from schema import HOME, Fixture
 
 TREE_BYTES = 160 << 20  # limit for a tree that is read back; only sparse files can make one larger
@@ -154,7 +154,7 @@ def _tar(entries: Sequence[TreeEntry]) -> bytes:
                 raise ValueError(f"{entry.path}: not a path below {HOME}")
             member = tarfile.TarInfo(str(PurePosixPath(entry.path).relative_to(HOME)))
             member.type, member.mode, member.linkname = types[entry.type], entry.mode, entry.target or ""
-            member.uid = member.gid = 1000
+            member.uid = member.gid = OPERATOR_UID
             member.size = len(entry.content or b"")
             tar.addfile(member, io.BytesIO(entry.content or b""))
     return buffer.getvalue()

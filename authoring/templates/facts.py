@@ -3,6 +3,7 @@
 import hashlib
 
 from authoring.templates.world import Names, Unit, fixture, link, quote, saving_unit, shown
+from sandbox.containers import OPERATOR_UID
 from schema import HOME
 
 
@@ -19,7 +20,7 @@ def own_name(names: Names) -> Unit:
                 "id -un",
                 "operator",
             ),
-            ("the numeric id of your user", "the user id as a number", "your numeric uid", "id -u", "1000"),
+            ("the numeric id of your user", "the user id as a number", "your numeric uid", "id -u", str(OPERATOR_UID)),
             (
                 "the absolute path of the home directory",
                 "where home is",

@@ -1,6 +1,7 @@
 """Rates, intervals and differences equal published and exact values, and clean_up extracts commands."""
 
 import math
+import time
 
 import pytest
 
@@ -117,3 +118,13 @@ def test_bootstrap_interval_is_binomial() -> None:
     assert turned is not None
     assert turned.difference == pytest.approx(-better / n)
     assert turned.interval == pytest.approx([-exact[1], -exact[0]], abs=1 / n + 1e-9)
+
+
+@pytest.mark.parametrize("text", ["\n", " \n", "x\n", "then ", "< "])
+def test_clean_up_takes_time_in_proportion(text: str) -> None:
+    spent = []
+    for count in (5_000, 50_000):
+        began = time.process_time()
+        clean_up(f"Let me see{text * count}y")
+        spent.append(time.process_time() - began)
+    assert spent[1] < 40 * max(spent[0], 0.005)

@@ -172,12 +172,19 @@ def test_page_has_every_limit() -> None:
         "swap": f"{MEMORY_BYTES >> 20} MiB; none",
         "home directory": f"{containers.HOME_BYTES >> 20} MiB, {HOME_INODES:,} inodes",
         "open files": f"1,024; {containers.FILE_BYTES >> 20} MiB; none",
+        "queued signals": f"{containers.QUEUED_SIGNALS}; none",
         "lifetime": f"{containers.LIFETIME_SECONDS:,.0f} s; {POOL_SECONDS:g} s more from a pool",
         "output of a step": f"{RAW_BYTES >> 20} MiB; {SEEN_BYTES >> 10} KiB",
         "read back": f"{TREE_BYTES >> 20} MiB",
     }
     lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert [what for what, figure in rows.items() if not any(what in line and figure in line for line in lines)] == []
+
+
+def test_signals_and_messages_that_the_kernel_queues_are_limited() -> None:
+    with session([]) as shell:
+        found = shell.step("grep -e pending -e msgqueue /proc/self/limits").output.split("\n")
+    assert [line.split()[3:5] for line in found if line] == [[f"{containers.QUEUED_SIGNALS}"] * 2, ["0", "0"]]
 
 
 def test_checker_container_has_the_same_limits() -> None:

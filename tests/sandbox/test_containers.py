@@ -26,6 +26,12 @@ def test_require_image_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> 
     assert require_image().startswith("sha256:")
     with pytest.raises(BadInputError, match="make image"):
         require_image("sekft-no-such-image")
+    api().import_image_from_data(bytes(1024), repository="sekft-test-old")
+    try:
+        with pytest.raises(BadInputError, match="another user id"):
+            require_image("sekft-test-old")
+    finally:
+        api().remove_image("sekft-test-old")
 
 
 @docker_needed

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from authoring import templates
+from sandbox.containers import OPERATOR_UID
 from sandbox.oneshot import run
 from sandbox.session import session
 from sandbox.wrapper import WRAPPER
@@ -129,7 +130,7 @@ def test_failing_dot_or_cd_keeps_the_next_step() -> None:
 def test_operator_is_unprivileged() -> None:
     done = run([], "id; stat -c %a /tmp; stat -c '%U %a' /home/operator; find / -xdev -perm -4000 2>/dev/null | wc -l")
     identity, *rest = done.stdout.decode().splitlines()
-    assert identity == "uid=1000(operator) gid=1000(operator) groups=1000(operator)"
+    assert identity == f"uid={OPERATOR_UID}(operator) gid={OPERATOR_UID}(operator) groups={OPERATOR_UID}(operator)"
     assert rest[:2] == ["1777", "operator 755"]
 
 
