@@ -1,5 +1,7 @@
 """Find the sandboxes of a script that runs, or ran, as another process."""
 
+import signal
+
 from sandbox import containers
 
 
@@ -15,3 +17,9 @@ def sandboxes_of(pid: int) -> list[str]:
         for item in found
         if item["Labels"].get("sekft.pid", "").split()[:1] == [str(pid)]
     ]
+
+
+def heed_signals() -> None:
+    """For `preexec_fn`: undo that SIGINT is ignored where the tests run in a script's background."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
