@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from model.loading import adapter_hash, fetch, load_model
 from pipeline import stage
+from model.loading import adapter_hash, fetch, load_model
 from pipeline.files import read_identity, read_manifest, write_identity
 from schema import AdapterIdentity, BadInputError, Manifest
 from training import reload

@@ -27,9 +27,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pipeline import stage
 from authoring.templates.words import WORDS
 from authoring.templates.world import masked
-from pipeline import stage
 from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
 from schema import BadInputError, Scenario
 from tiny_base import corpus

@@ -17,8 +17,8 @@ that was trained on one of their archetypes. Above 2 % voided episodes the exit 
 
 import argparse
 
-from operators.evaluation import EvalSettings, add_flags, evaluate
 from pipeline import stage
+from operators.evaluation import EvalSettings, add_flags, evaluate
 
 
 def main(settings: EvalSettings) -> int:

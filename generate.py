@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import taxonomy
+from pipeline import stage
 from authoring.gate import gate
 from authoring.teacher import (
     BudgetSpentError,
@@ -43,7 +44,6 @@ from authoring.teacher import (
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from operators.chat import EndpointError, RequestRefusedError
-from pipeline import stage
 from pipeline.files import read_json, read_record, write_json, write_record
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, reap, remove_all, require_image

@@ -14,8 +14,8 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.render import session_messages
 from pipeline import stage
+from model.render import session_messages
 from pipeline.files import write_record
 from schema import HOME, Announcement, BadInputError, OperatorInfo, Step, Trajectory, canonical, sha256
 

@@ -37,9 +37,9 @@ from typing import IO, Any, Literal
 
 from safetensors import SafetensorError
 
+from pipeline import stage
 from model.loading import DTYPES, HeldBase
 from operators.evaluation import EvalSettings, add_flags, evaluate
-from pipeline import stage
 from schema import BadInputError, Record
 from training.run import fit
 from training.settings import FitSettings, add_training_flags

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from authoring.scaffold import SCAFFOLD
 from model.decoder import Decoder
 from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
@@ -30,7 +31,6 @@ from operators.local import LocalOperator
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
-from pipeline import stage
 from pipeline.files import read_scenarios
 from sandbox.containers import reap, require_image
 from schema import VOIDED, BadInputError, Scenario, Trajectory

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from pipeline import stage
 from authoring.spoilt import changed_paths, fakes, mutations
 from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word, spaced
-from pipeline import stage
 from pipeline.files import read_record
 from sandbox.checker import Check, verify_each
 from sandbox.containers import SandboxError, reap, require_image

@@ -21,9 +21,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pipeline import stage
 from authoring.templates.words import WORDS
 from operators.chat import OLLAMA_URL, ChatClient
-from pipeline import stage
 from pipeline.files import read_json, write_json
 from schema import (
     HOME,

@@ -18,11 +18,11 @@ from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
 
+from pipeline import stage
 from authoring import templates
 from authoring.templates.wording import reworded
 from authoring.templates.world import Names
 from model.render import Renderer
-from pipeline import stage
 from schema import Message
 from tiny_base import corpus
 from tiny_base.looks import Look

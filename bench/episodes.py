@@ -41,12 +41,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
+from pipeline import stage
 from bench.figures import add, device_name, failures, open_figures, resident, utilisation
 from model import loading
 from model.decoder import Context, Decoder, Turn, compare_transcripts
 from model.hardware import Shape, shape_of
 from model.loading import HeldBase
-from pipeline import stage
 from pipeline.files import write_identity
 from schema import VOIDED, AdapterIdentity, BadInputError
 

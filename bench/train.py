@@ -40,10 +40,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from bench.figures import add, device_name, failures, open_figures, resident, utilisation
 from model import hardware, loading
 from model.loading import HeldBase
-from pipeline import stage
 from schema import BadInputError
 from training import loop
 from training.dataset import steps_of

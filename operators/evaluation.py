@@ -11,13 +11,13 @@ from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from model.decoder import Decoder, compare_transcripts
 from model.loading import DTYPES, HeldBase, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
-from pipeline import stage
 from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
 from pipeline.holdout import refuse_overlap
 from pipeline.rates import brief, compare_subjects

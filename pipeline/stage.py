@@ -22,7 +22,7 @@ from typing import Any, NoReturn, get_type_hints
 
 from tqdm import tqdm
 
-from pipeline import locks
+from pipeline import interrupts, locks
 from pipeline.files import read_manifest, write_manifest
 from schema import BadInputError, Manifest, WorldError, sha256
 
@@ -46,7 +46,9 @@ def run_script(
 ) -> NoReturn:
     """Parse the flags, call `main`, and turn the expected ends into exit codes.
 
-    Exit codes: 2 for the user's mistake, 1 for a full disk or a broken Docker, with one line each; 130 for Ctrl-C.
+    Exit codes: 2 for the user's mistake, 1 for a full disk or a broken Docker, with one line each; 130 for Ctrl-C
+    (SIGINT), 143 for SIGTERM, 129 for SIGHUP, after the clean-up and with one line. A script that was started with one
+    of these signals ignored (`nohup`, `&` in a shell script) keeps ignoring it.
 
     Args:
         main: takes one keyword per flag, or a record `settings` whose fields are the flags.
@@ -55,8 +57,10 @@ def run_script(
     """
     arguments = vars(parser.parse_args(argv))
     settings = settings_of(main)
+    nested = interrupts.nested()
     try:
-        sys.exit(main(settings(**arguments)) if settings else main(**arguments))
+        with interrupts.raised():
+            sys.exit(main(settings(**arguments)) if settings else main(**arguments))
     except BadInputError as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -69,9 +73,11 @@ def run_script(
         where = f"{error.filename}: " if error.filename else ""
         print(f"{parser.prog}: error: {where}{error.strerror}; make room and rerun to go on", file=sys.stderr)
         sys.exit(WORLD_FAILED)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        if nested:  # a job of a server, which ends too
+            raise
         print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(error.code if isinstance(error, interrupts.Ended) else INTERRUPTED)
     finally:
         locks.release()
 

@@ -13,6 +13,7 @@ Two things here belong to the whole process and not to one session: the list of 
 find every sandbox after Ctrl-C, whichever thread made it) with the label RUN, and one Docker client per thread.
 """
 
+import atexit
 import contextlib
 import os
 import secrets
@@ -244,6 +245,13 @@ def remove_all() -> None:
                 remove(name, kind)
             except SandboxError as error:
                 print(f"{error}; `python dashdocker.py reap` will remove it", file=sys.stderr)
+
+
+@atexit.register
+def _remove_the_rest() -> None:
+    """Remove what an interrupt in the middle of its removal left. A fork of this process owns nothing."""
+    if identity()["sekft.pid"].split()[0] == str(os.getpid()):
+        remove_all()
 
 
 def remove(name: str, kind: str) -> None:

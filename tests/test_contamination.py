@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import stage
 from authoring import templates
 from authoring.templates.providers import provider
 from authoring.templates.world import Names
 from contamination import found_in, grams_in, grams_of, runs_of, was_read, whole, whole_commands
-from pipeline import stage
 from pipeline.files import read_scenarios, write_json, write_record
 from schema import BadInputError, Message, Scenario
 from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination

@@ -27,7 +27,7 @@ from taxonomy import ARCHETYPES, AXES, balance, legal
 from tests.helpers import ROOT
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
 from tests.helpers.hand_scenarios import FRUIT, hand
-from tests.helpers.processes import heed_interrupts, sandboxes_of
+from tests.helpers.processes import heed_signals, sandboxes_of
 
 TASKS = "sort_unique,make_links,missing_source"
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heron", "inlet", "jewel", "kelp", "lotus"]
@@ -41,7 +41,7 @@ def start(out: Path, *flags: str, author: str = "template", **environment: str) 
         command += ["--author", author]
     return subprocess.Popen(
         command, cwd=ROOT, env={**kept, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
+        preexec_fn=heed_signals,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from taxonomy import Combination
 from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow
 from tests.helpers.hand_scenarios import hand
-from tests.helpers.processes import heed_interrupts, sandboxes_of
+from tests.helpers.processes import heed_signals, sandboxes_of
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
 
 pytestmark = pytest.mark.docker
@@ -209,7 +209,7 @@ def started(few: Path, out: Path, records: int, *more: str) -> subprocess.Popen[
     """A run under way that has written some records and has a container."""
     process = subprocess.Popen(
         command_line(few, out, *KILLED, *more), cwd=ROOT, env=clean_environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed_signals,
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while len(list(out.glob("*-s?.json"))) < records or not sandboxes_of(process.pid):
@@ -264,14 +264,27 @@ def test_a_second_rollout_on_one_out_is_refused_and_the_first_finishes_whole(
     assert not list(out.glob(".*"))
 
 
-def test_interrupt_exits_130_and_keeps_finished_records(few: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_interrupt_leaves_no_sandbox_and_keeps_finished_records(
+    number: signal.Signals, code: int, few: Path, tmp_path: Path
+) -> None:
     process = started(few, tmp_path / "out", 1, "--samples", "40")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(120) == 130
+    process.send_signal(number)
+    assert process.wait(120) == code
     assert not sandboxes_of(process.pid)
     done = [path for path in (tmp_path / "out").glob("*-s?.json") if read_json(path)["outcome"] in ("exit", "panic")]
     assert len(done) == len(list((tmp_path / "out").glob("*-s?.json")))
     assert not read_json(tmp_path / "out" / "manifest.json")["finished"]
+
+
+@pytest.mark.parametrize("pause_seconds", [0.02, 0.3])
+def test_interrupts_during_the_clean_up_leave_no_sandbox(pause_seconds: float, few: Path, tmp_path: Path) -> None:
+    process = started(few, tmp_path / "out", 1, "--samples", "40", "--workers", "6")
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(pause_seconds)
+    assert process.returncode == 130
+    assert not sandboxes_of(process.pid)
 
 
 def broken_directory(what: str, tmp_path: Path) -> Path:

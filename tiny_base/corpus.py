@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from pipeline import stage
 from authoring import templates
 from authoring.templates.wording import instruction_of, with_opener_and_closer
 from authoring.templates.words import CALLED, CALLS
 from authoring.templates.world import Names, Unit, fixture, quote
 from operators.reference import harmless_attempts
-from pipeline import stage
 from schema import HOME, Message, canonical, sha256
 from taxonomy import ARCHETYPES
 from tiny_base.looks import HomeView, Look, lines

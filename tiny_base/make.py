@@ -33,11 +33,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from authoring import templates
 from authoring.templates.words import CALLED, CALLS, WORDS
 from model.loading import matmul_precision
 from model.render import Renderer
-from pipeline import stage
 from pipeline.files import read_json, write_json
 from schema import BadInputError, Message, sha256
 from taxonomy import ARCHETYPES

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from model import hardware, loading
 from model.render import Renderer
-from pipeline import stage
 from pipeline.files import read_json
 from pipeline.verdicts import is_terminal
 from schema import BadInputError, Message

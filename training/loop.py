@@ -20,8 +20,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from model.loading import pick_dtype
 from pipeline import stage
+from model.loading import pick_dtype
 from pipeline.files import write_json
 from schema import BadInputError
 from training.dataset import IGNORED, steps_of

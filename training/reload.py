@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from model.loading import load_model
 from pipeline import stage
+from model.loading import load_model
 from pipeline.files import read_identity
 from schema import BadInputError
 

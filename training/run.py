@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from model import hardware, loading
 from model.loading import HeldBase, check_model, fetch, load_model, model_hash
 from model.render import Renderer
-from pipeline import stage
 from pipeline.files import read_json, read_manifest, read_scenarios, read_trajectories, write_identity, write_json
 from pipeline.holdout import overlap, refuse_overlap, session_of
 from schema import AdapterIdentity, BadInputError, Manifest, TrainedSession, Trajectory

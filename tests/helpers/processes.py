@@ -1,16 +1,17 @@
-"""Have a script that runs as another process heed SIGINT, and find its sandboxes."""
+"""Have a script that runs as another process heed signals, and find its sandboxes."""
 
 import signal
 
 from sandbox import containers
 
 
-def heed_interrupts() -> None:
-    """Give SIGINT its default action; for Popen's `preexec_fn`.
+def heed_signals() -> None:
+    """Give SIGINT, SIGTERM and SIGHUP their default action; for Popen's `preexec_fn`.
 
-    A runner in the background (`nohup make test &` in a script) ignores SIGINT, and its children inherit that.
+    A runner in the background (`nohup make test &` in a script) ignores some of them, and its children inherit that.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def sandboxes_of(pid: int) -> list[str]:

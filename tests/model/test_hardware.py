@@ -13,10 +13,10 @@ import pytest
 
 import eval as evaluation
 import rollout
+from pipeline import stage
 from model import hardware, loading
 from model.hardware import GPU, Shape, Workload
 from model.loading import load_model
-from pipeline import stage
 from pipeline.files import read_json, write_json, write_record
 from schema import BadInputError
 from tests.helpers import ROOT, tiny

@@ -24,7 +24,7 @@ from sandbox.containers import IMAGE, api, identity
 from schema import Trajectory
 from tests.helpers import ROOT, program
 from tests.helpers.hand_scenarios import BASE, hand
-from tests.helpers.processes import heed_interrupts
+from tests.helpers.processes import heed_signals
 from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, play, script, write_scenarios
 
 WAIT_SECONDS = 600.0
@@ -124,7 +124,7 @@ def started_rollout(scenarios: Path, out: Path, *flags: str, **environment: str)
     return subprocess.Popen(
         command_line(scenarios, out, "--operator", "reference", *flags), cwd=ROOT, text=True,
         env=clean_environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
+        preexec_fn=heed_signals,
     )  # fmt: skip
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from pipeline import stage
 from model import loading
 from model.loading import load_model
 from model.render import Renderer, session_messages
-from pipeline import stage
 from schema import BadInputError
 from tests.helpers import tiny
 from training import loop

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import sft
+from pipeline import stage
 from authoring import templates
 from model.loading import load_model, model_hash
-from pipeline import stage
 from pipeline.files import read_identity, read_json, read_trajectories, write_json, write_record
 from schema import BadInputError
 from taxonomy import Combination
