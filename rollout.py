@@ -72,7 +72,8 @@ def main(settings: RolloutSettings) -> int:
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
     image = require_image()
     reap()
-    records = read_scenarios(settings.scenarios, partial=settings.partial)[: settings.limit]
+    every = read_scenarios(settings.scenarios, partial=settings.partial)
+    records = every[: settings.limit]
     manifest = stage.begin(
         settings.out, stage="rollout", flags=flags_of_records(settings, endpoint), inputs=[settings.scenarios],
         image_digest=image, redo=settings.redo,
@@ -87,10 +88,11 @@ def main(settings: RolloutSettings) -> int:
         make = operator_maker(settings, endpoint, cancelled)
         how = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
         done |= run_episodes(how, todo, settings.out, label="rollout")
-    summary = count_outcomes(list(done.values()), len(planned))
+    summary = {"scenarios": len(every), "beyond_limit": len(every) - len(records)}
+    summary |= count_outcomes(list(done.values()), len(planned))
     if len(done) == len(planned):
         stage.finish(settings.out, manifest, ids=done, counts=summary)
-    about = {"out": str(settings.out), "scenarios": len(records), "samples": settings.samples, "resumed": resumed}
+    about = {"out": str(settings.out), "samples": settings.samples, "resumed": resumed}
     stage.print_summary({**about, **summary})
     return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
 

@@ -114,12 +114,13 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
         transcripts = run_subjects(settings, chosen, episodes, earlier, held)
     report = report_of(settings, chosen, episodes, transcripts)
     write_report(out, report)
+    rows = {"scenarios": len(records), "n": len(chosen), "not_chosen": len(records) - len(chosen)}
     ids = [episode.id for found in episodes.values() for episode in found.values()]
-    stage.finish(out, manifest, ids=ids, counts={"scenarios": len(chosen), "subjects": len(episodes)})
+    stage.finish(out, manifest, ids=ids, counts={**rows, "subjects": len(episodes)})
     print_table(report)
     told: dict[str, Any] = {name: brief(entry) for name, entry in report.subjects.items()}
     told |= {"transcripts": transcripts} if transcripts else {}
-    stage.print_summary({"out": str(out), "n": len(chosen), **told})
+    stage.print_summary({"out": str(out), **rows, **told})
     voided = max(entry.voided for entry in report.subjects.values()) / len(chosen)
     return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
 

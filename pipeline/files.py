@@ -156,15 +156,22 @@ def read_trajectories(directory: Path, *, partial: bool = False, scenarios: Path
 
     Raises BadInputError where one of those scenarios has no trajectory, unless `partial`.
     """
-    rows = read_records(directory, Trajectory, partial=partial)
+    return split_trajectories(directory, scenarios, partial=partial)[0]
+
+
+def split_trajectories(
+    directory: Path, scenarios: Path | None, *, partial: bool = False
+) -> tuple[list[Trajectory], list[Trajectory]]:
+    """What read_trajectories returns, and the trajectories of other scenarios."""
+    every = read_records(directory, Trajectory, partial=partial)
     if scenarios is None:
-        return rows
+        return every, []
     wanted = {record.content_hash: record.id for record in read_scenarios(scenarios, partial=partial)}
-    rows = [row for row in rows if row.scenario_hash in wanted]
+    rows = [row for row in every if row.scenario_hash in wanted]
     missing = sorted(wanted[key] for key in wanted.keys() - {row.scenario_hash for row in rows})
     if missing and not partial:
         raise BadInputError(
             f"{directory}: no trajectory of {len(missing)} scenarios of {scenarios}, {missing[0]} first; roll them "
             f"out, or name the --data that has them"
         )
-    return rows
+    return rows, [row for row in every if row.scenario_hash not in wanted]

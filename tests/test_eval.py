@@ -60,6 +60,10 @@ def test_eval_pairs_subjects_and_resumes(place: Path) -> None:
     assert first.returncode == 0, first.stderr
     summary = json.loads(first.stdout)
     assert summary["base"]["n"] == summary["adapter"]["n"] == 2
+    rows = {"scenarios": 3, "n": 2, "not_chosen": 1}
+    assert {name: summary.get(name) for name in rows} == rows
+    counts = read_json(place / "eval" / "adapter" / "manifest.json")["counts"]
+    assert counts == {**rows, "subjects": 2}
     report = read_json(place / "eval" / "adapter" / "report.json")
     assert report["paired"]["adapter - base"]["n"] == 2
     assert set(report["subjects"]["adapter"]["per_axis"]) == set(scenario("copy_files", 0).axes())
@@ -71,7 +75,8 @@ def test_eval_pairs_subjects_and_resumes(place: Path) -> None:
     assert again.stdout == first.stdout
     assert {path: path.stat().st_mtime_ns for path in before} == before
     grown = script(place, "eval.py", *FLAGS, "--n", "3", "--compare-base")
-    assert json.loads(grown.stdout)["adapter"]["n"] == 3
+    told = json.loads(grown.stdout)
+    assert (told["adapter"]["n"], told["not_chosen"]) == (3, 0)
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 

@@ -57,6 +57,15 @@ def test_script_resumes_and_grows(few: Path, tmp_path: Path) -> None:
     assert "--seed was 0, is 1" in message
 
 
+def test_every_scenario_is_counted_once(few: Path, tmp_path: Path) -> None:
+    flags = ["--operator", "reference", "--samples", "2"]
+    code, summary, _ = script(few, tmp_path / "out", *flags, "--limit", "2")
+    assert (code, summary["scenarios"], summary["beyond_limit"], summary["rollouts"]) == (0, 3, 1, 4)
+    assert read_json(tmp_path / "out" / "manifest.json")["counts"]["beyond_limit"] == 1
+    code, summary, _ = script(few, tmp_path / "out", *flags)
+    assert (code, summary["scenarios"], summary["beyond_limit"], summary["rollouts"]) == (0, 3, 0, 6)
+
+
 def test_panic_samples(tmp_path: Path) -> None:
     scenarios = [record for record in made() if record.task in ("sort_unique", "absent_program")]
     flags = ["--operator", "reference", "--panic-samples", "3"]

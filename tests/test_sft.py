@@ -435,9 +435,11 @@ def test_training_can_be_limited_to_scenarios(
     write_record(some, scenario("t3"))
     write_record(some, scenario("t7"))
     flags = ["--data", data, "--base", base, "--scenarios", some, "--out", tmp_path / "out", *QUICK]
-    train_here(capsys, *flags, "--epochs", 1)
+    result = train_here(capsys, *flags, "--epochs", 1)
     rows = json.loads((tmp_path / "out" / "sekft.json").read_text())["trained_on"]
     assert [row["trajectory_id"] for row in rows] == ["t3-s0", "t7-s0"]
+    assert (result["read"], result["used"], result["left_out"].get("other_scenario")) == (12, 2, 10)
+    assert sum(result["left_out"].values()) == 10
     more = shutil.copytree(data, tmp_path / "more" / data.name)
     write_record(more, trajectory("t13-s0"))
     code, _, err = in_process(capsys, "--data", more, *flags[2:], "--epochs", 1)

@@ -23,7 +23,7 @@ from pipeline import stage
 from model import hardware, loading
 from model.loading import HeldBase, check_model, fetch, load_model, model_hash
 from model.render import Renderer
-from pipeline.files import read_json, read_manifest, read_scenarios, read_trajectories, write_identity, write_json
+from pipeline.files import read_json, read_manifest, read_scenarios, split_trajectories, write_identity, write_json
 from pipeline.holdout import overlap, refuse_overlap, session_of
 from schema import AdapterIdentity, BadInputError, Manifest, TrainedSession, Trajectory
 from training import reload
@@ -39,10 +39,10 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     Raises BadInputError for data, a base or settings that cannot be used.
     """
     refuse_several_processes()
-    trajectories = read_trajectories(settings.data, partial=settings.partial, scenarios=settings.scenarios)
+    trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
     settings = settings.within_context()
     if settings.inspect_only:
-        return inspect_data(settings, trajectories)
+        return inspect_data(settings, trajectories, others)
     if settings.out is None:
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
     out, base = settings.out, settings.base
@@ -53,7 +53,7 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
         return print_finished(out, base, manifest)
     before_files = files_of(base, held)
     renderer = Renderer.for_base(load_tokenizer(base), settings.render)
-    dataset = dataset_of(settings, trajectories, renderer)
+    dataset = dataset_of(settings, trajectories, others, renderer)
     losses, figures = train(dataset, settings, out, held)
     if settings.overfit and not figures["overfit_reached"]:
         raise BadInputError(
@@ -81,11 +81,11 @@ def refuse_several_processes() -> None:
         )
 
 
-def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory]) -> int:
+def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]) -> int:
     """Print the findings of --inspect; returns its exit code. Reads no weights."""
     check_tokenizer(settings.base)
     renderer = Renderer.for_base(load_tokenizer(settings.base), settings.render)
-    dataset = built(settings, trajectories, renderer)
+    dataset = built(settings, trajectories, others, renderer)
     settings = settings.with_learning_rate()
     held_out = None
     if settings.holdout:
@@ -126,8 +126,10 @@ def flags_of(settings: FitSettings) -> dict[str, Any]:
     }
 
 
-def built(settings: TrainingSettings, trajectories: Sequence[Trajectory], renderer: Renderer) -> Dataset:
-    """The dataset of these settings."""
+def built(
+    settings: TrainingSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory], renderer: Renderer
+) -> Dataset:
+    """The dataset of these settings; `others` are the rows that --scenarios leaves out."""
     dataset = build(
         trajectories,
         renderer,
@@ -135,14 +137,19 @@ def built(settings: TrainingSettings, trajectories: Sequence[Trajectory], render
         limit=settings.limit,
         include_not_kept=settings.include_not_kept,
     )
+    if others:
+        dataset.read += len(others)
+        dataset.left_out["other_scenario"] = [row.id for row in others]
     if settings.overfit:
         dataset.keep_first(settings.overfit)
     return dataset
 
 
-def dataset_of(settings: FitSettings, trajectories: Sequence[Trajectory], renderer: Renderer) -> Dataset:
+def dataset_of(
+    settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory], renderer: Renderer
+) -> Dataset:
     """The dataset to train on. Raises BadInputError where a row is malformed or no row is left."""
-    dataset = built(settings, trajectories, renderer)
+    dataset = built(settings, trajectories, others, renderer)
     if dataset.malformed:
         raise BadInputError(dataset.malformed[0])
     print_left_out(dataset)
