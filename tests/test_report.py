@@ -54,6 +54,9 @@ def test_table_and_picture_are_written(tmp_path: Path) -> None:
     none, all_, most = "0/6 0% [0-39]", "6/6 100% [61-100]", "5/6 83% [44-97]"
     assert f"| large | archetype | adapter | {none} | {all_} | {most} | {most} | 0 |" in text
     assert "| small | adapter - base | 6 | +0 [+0,+0] | +100 [+100,+100] | +33 [" in text
+    assert "| run | split by | row | operate_rate | terminate_rate | verified_rate | clean_rate | voided |" in text
+    assert "| run | row | exit | max_steps |\n" in text
+    assert "| small | base | 0 | 6 |\n" in text
     assert "| small | base | copy_files |" in text
     assert text.index("| base |") < text.index("| adapter |")
     assert "<svg" in picture.read_text()[:1000]
@@ -131,7 +134,7 @@ def edit(**fields: object) -> Callable[[], object]:
         (edit(subjects=None), RUN_T, "run/report.json: subjects: Field required"),
         (edit(split_by=None), RUN_T, "run/report.json: split_by: Field required"),
         (edit(subjects={}), RUN_T, "run/report.json: subjects: Dictionary should have at least 1 item"),
-        (edit(subjects={"adapter": {"rates": {}}}), RUN_T, "subjects.adapter.rates.operate: Field required"),
+        (edit(subjects={"adapter": {"rates": {}}}), RUN_T, "subjects.adapter.rates.operate_rate: Field required"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(
