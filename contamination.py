@@ -87,7 +87,7 @@ def main(
     if typed:
         kept = [record for record in records if record.id not in left_out]
         figures["whole_commands"] = whole_commands(kept, typed)
-        print(f"commands of any length in sessions: {figures['whole_commands']}", file=sys.stderr)
+        print_whole_commands(figures["whole_commands"])
     if before:
         print(
             f"{base}: the {before} documents that earlier bases had read are not counted",
@@ -215,6 +215,17 @@ def whole_commands(records: Sequence[Scenario], typed: Iterable[str]) -> dict[st
         "solutions_all_read": shares.count(1.0),
         "mean_share_of_a_solution": round(sum(shares) / len(shares), 4) if shares else None,
     }
+
+
+def print_whole_commands(counts: dict[str, Any]) -> None:
+    """Print what `whole_commands` counted as two lines on stderr."""
+    print("commands of solutions, whole and of any length, that a session holds:", file=sys.stderr)
+    print(
+        "  {distinct_read} of {distinct} distinct ones ({distinct_short_read} of {distinct_short} without a 13-gram); "
+        "every command of {solutions_all_read} and none of {solutions_none_read} of {solutions} solutions; "
+        "mean share of a solution: {mean_share_of_a_solution}".format(**counts),
+        file=sys.stderr,
+    )
 
 
 def runs_of(turn: str) -> set[str]:

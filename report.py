@@ -82,10 +82,11 @@ class Shared(BaseModel):
 
 
 class Overlap(BaseModel):
-    """The contents of an overlap.json: reader -> part of a scenario -> counts; ids of scenarios that were left out."""
+    """An overlap.json: reader -> part of a scenario -> counts; scenarios that were left out; whole commands."""
 
     shared: dict[str, dict[str, Shared]]
     left_out: list[str] = []
+    whole_commands: dict[str, float | None] = {}
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,13 @@ def shared_texts(runs: Runs) -> list[str]:
         f"{label}: {len(run.overlap.left_out)} held-out scenarios of which something was read are left out.\n"
         for label, run in runs.items()
         if run.overlap.left_out
+    ]
+    notes += [
+        f"{label}: sessions hold {found['distinct_read']:.0f} of {found['distinct']:.0f} distinct commands of the "
+        f"solutions, each as a whole and of any length, and every command of {found['solutions_all_read']:.0f} of "
+        f"{found['solutions']:.0f} solutions.\n"
+        for label, run in runs.items()
+        if (found := run.overlap.whole_commands)
     ]
     said = "Held-out texts that were read before: runs of 13 words (or a shorter text) under masked names.\n"
     return ["\n".join([*notes, said, _grid(["run", "read as", *columns], cells)])]
