@@ -86,8 +86,9 @@ def main(
     figures |= {"documents_read_by_base": read, "documents_read_before": before}
     if typed:
         kept = [record for record in records if record.id not in left_out]
-        figures["whole_commands"] = whole_commands(kept, typed)
-        print_whole_commands(figures["whole_commands"])
+        commands = whole_commands(kept, typed)
+        print_whole_commands(commands)
+        figures["whole_commands"] = commands
     if before:
         print(
             f"{base}: the {before} documents that earlier bases had read are not counted",

@@ -81,12 +81,21 @@ class Shared(BaseModel):
     shared: int
 
 
+class WholeCommands(BaseModel):
+    """Commands of the solutions, and those that a session holds, each as a whole."""
+
+    distinct: int
+    distinct_read: int
+    solutions: int
+    solutions_all_read: int
+
+
 class Overlap(BaseModel):
     """An overlap.json: reader -> part of a scenario -> counts; scenarios that were left out; whole commands."""
 
     shared: dict[str, dict[str, Shared]]
     left_out: list[str] = []
-    whole_commands: dict[str, float | None] = {}
+    whole_commands: WholeCommands | None = None
 
 
 @dataclass(frozen=True)
@@ -180,9 +189,8 @@ def shared_texts(runs: Runs) -> list[str]:
         if run.overlap.left_out
     ]
     notes += [
-        f"{label}: sessions hold {found['distinct_read']:.0f} of {found['distinct']:.0f} distinct commands of the "
-        f"solutions, each as a whole and of any length, and every command of {found['solutions_all_read']:.0f} of "
-        f"{found['solutions']:.0f} solutions.\n"
+        f"{label}: sessions hold {found.distinct_read} of {found.distinct} distinct commands of the solutions, each as "
+        f"a whole and of any length, and every command of {found.solutions_all_read} of {found.solutions} solutions.\n"
         for label, run in runs.items()
         if (found := run.overlap.whole_commands)
     ]
