@@ -32,8 +32,8 @@ MAX_WORLD_BYTES = 2 * 1024 * 1024
 MAX_TEXT_CHARS = 20_000
 
 Outcome = Literal[
-    "exit", "panic", "max_steps", "context_full", "locked_out",
-    "operator_failed", "sandbox_failed", "checker_failed", "cancelled",
+    "exit", "panic", "max_steps", "context_full", "locked_out", "operator_failed", "sandbox_failed", "checker_failed",
+    "cancelled",
 ]  # fmt: skip
 Subject = Literal["base", "clean_up", "adapter"]  # of an eval
 VOIDED: frozenset[str] = frozenset({"operator_failed", "sandbox_failed", "cancelled"})
