@@ -264,7 +264,9 @@ def parser() -> ArgumentParser:
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
     parser.add_argument(
-        "--scenarios", type=Path, help="use only the sessions of --data in these scenarios (default all)"
+        "--scenarios",
+        type=Path,
+        help="use only the sessions of --data in these (default all), or these solutions alone",
     )
     parser.add_argument("--base", default="base", help="base of tiny_base.make (default %(default)s)")
     parser.add_argument(
