@@ -86,8 +86,9 @@ def main(
     figures |= {"documents_read_by_base": read, "documents_read_before": before}
     if typed:
         kept = [record for record in records if record.id not in left_out]
-        figures["whole_commands"] = whole_commands(kept, typed)
-        print(f"commands of any length in sessions: {figures['whole_commands']}", file=sys.stderr)
+        commands = whole_commands(kept, typed)
+        print_whole_commands(commands)
+        figures["whole_commands"] = commands
     if before:
         print(
             f"{base}: the {before} documents that earlier bases had read are not counted",
@@ -217,6 +218,17 @@ def whole_commands(records: Sequence[Scenario], typed: Iterable[str]) -> dict[st
     }
 
 
+def print_whole_commands(counts: dict[str, Any]) -> None:
+    """Print what `whole_commands` counted as two lines on stderr."""
+    print("commands of solutions, whole and of any length, that a session holds:", file=sys.stderr)
+    print(
+        "  {distinct_read} of {distinct} distinct ones ({distinct_short_read} of {distinct_short} without a 13-gram); "
+        "every command of {solutions_all_read} and none of {solutions_none_read} of {solutions} solutions; "
+        "mean share of a solution: {mean_share_of_a_solution}".format(**counts),
+        file=sys.stderr,
+    )
+
+
 def runs_of(turn: str) -> set[str]:
     """Each command of a turn and each run of them, masked: `a; b` gives `a`, `b` and `a;b`."""
     parts = _parts(turn)
@@ -252,7 +264,9 @@ def parser() -> ArgumentParser:
     parser.add_argument("--holdout", type=Path, required=True, help="held-out scenarios (split.py)")
     parser.add_argument("--data", type=Path, help="trajectories that an adapter is trained on")
     parser.add_argument(
-        "--scenarios", type=Path, help="use only the sessions of --data in these scenarios (default all)"
+        "--scenarios",
+        type=Path,
+        help="use only the sessions of --data in these (default all), or these solutions alone",
     )
     parser.add_argument("--base", default="base", help="base of tiny_base.make (default %(default)s)")
     parser.add_argument(

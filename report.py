@@ -7,19 +7,19 @@ Reads   <run>/report.json and manifest.json (eval.py), <run>/overlap.json (conta
 Writes  --table as markdown, --picture as PNG or SVG
 Needs   matplotlib for a picture
 
-operate    at least one command before the terminal and no turn that is prose
-terminate  ended with `exit` or `panic`
-verified   the checker passed on the final state
-clean      correct terminal AND verified AND command-only
+operate_rate    at least one command before the terminal and no turn that is prose
+terminate_rate  ended with `exit` or `panic`
+verified_rate   the checker passed on the final state
+clean_rate      correct terminal AND verified AND command-only
 
 loop             cut off by a limit, and the last five commands are at most two different ones
 open_heredoc     a command opened a heredoc that it never closed
 panic_precision  of the episodes that ended with `panic`, those of blocked scenarios
 panic_recall     of the episodes of blocked scenarios, those that ended with `panic`
 
-Each rate comes with n and a 95 % Wilson interval, over the episodes that were not voided. Differences are paired by
-scenario; their intervals come from a bootstrap over scenarios. A run is labelled with the shortest end of its path that
-tells it apart from the others.
+Each rate comes with n and a 95 % Wilson interval, over the episodes that were not voided; the rate with voided episodes
+as failures follows in brackets where it is another. Differences are paired by scenario; their intervals come from a
+bootstrap over scenarios. A run is labelled with the shortest end of its path that tells it apart from the others.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from pydantic import BaseModel
 from pipeline import stage
 from pipeline.files import checked, read_identity, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
-from pipeline.tables import format_difference, format_rate
+from pipeline.tables import CELL, format_difference, format_rate, outcomes_of
 from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Rate, Subject, SubjectReport
 
 PICTURES = (".png", ".svg")
@@ -81,11 +81,21 @@ class Shared(BaseModel):
     shared: int
 
 
+class WholeCommands(BaseModel):
+    """Commands of the solutions, and those that a session holds, each as a whole."""
+
+    distinct: int
+    distinct_read: int
+    solutions: int
+    solutions_all_read: int
+
+
 class Overlap(BaseModel):
-    """The contents of an overlap.json: reader -> part of a scenario -> counts; ids of scenarios that were left out."""
+    """An overlap.json: reader -> part of a scenario -> counts; scenarios that were left out; whole commands."""
 
     shared: dict[str, dict[str, Shared]]
     left_out: list[str] = []
+    whole_commands: WholeCommands | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,9 @@ def markdown(runs: Runs, axes: Sequence[str]) -> str:
             [run, name, *_cells(entry.behaviour)] for (run, name), entry in rows.items()
         ]),
     ]  # fmt: skip
+    outcomes = outcomes_of(rows.values())
+    cells = [[run, name, *(str(entry.outcomes.get(one, 0)) for one in outcomes)] for (run, name), entry in rows.items()]
+    parts += [_grid(["run", "row", *outcomes], cells)] if outcomes else []
     pairs = [(label, pair, found) for label, run in runs.items() for pair, found in run.report.paired.items()]
     if pairs:
         cells = [
@@ -149,7 +162,7 @@ def markdown(runs: Runs, axes: Sequence[str]) -> str:
                 for (run, name), entry in rows.items() for value, rates in entry.per_axis[axis].items()
             ])
         )  # fmt: skip
-    return "\n".join(parts) + "\nEach cell: successes/n, rate, 95 % interval.\n"
+    return "\n".join(parts) + f"\nEach cell: {CELL}.\n"
 
 
 def _cells(rates: EventRates | BehaviourRates) -> list[str]:
@@ -174,6 +187,12 @@ def shared_texts(runs: Runs) -> list[str]:
         f"{label}: {len(run.overlap.left_out)} held-out scenarios of which something was read are left out.\n"
         for label, run in runs.items()
         if run.overlap.left_out
+    ]
+    notes += [
+        f"{label}: sessions hold {found.distinct_read} of {found.distinct} distinct commands of the solutions, each as "
+        f"a whole and of any length, and every command of {found.solutions_all_read} of {found.solutions} solutions.\n"
+        for label, run in runs.items()
+        if (found := run.overlap.whole_commands)
     ]
     said = "Held-out texts that were read before: runs of 13 words (or a shorter text) under masked names.\n"
     return ["\n".join([*notes, said, _grid(["run", "read as", *columns], cells)])]
@@ -229,7 +248,7 @@ def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[
     splits = sorted({report.split_by or "" for report in reports.values()})
     for split, line, marker in zip(splits, ("-", "--", ":"), "os^", strict=False):
         members = [run for run, report in reports.items() if (report.split_by or "") == split]
-        for shift, name in enumerate(("terminate", "verified", "clean")):
+        for shift, name in enumerate(RATES[1:]):
             points: dict[float, list[float]] = {}
             for run in members:
                 rate: Rate = getattr(reports[run].subjects["adapter"].rates, name)

@@ -359,13 +359,25 @@ class Rate(Record):
     rate_voided_as_failures: float | None = Field(default=None, description="the rate with voided episodes as failures")
 
 
-class EventRates(Record):
+class Rated(Record):
+    """What holds the four rates. Reports that name them without `_rate` are read too."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        old = ("operate", "terminate", "verified", "clean")
+        if not isinstance(value, dict):
+            return value
+        return {f"{key}_rate" if key in old else key: one for key, one in value.items()}
+
+
+class EventRates(Rated):
     """The four rates of an eval."""
 
-    operate: Rate = Field(description="at least one command before the terminal, and no turn that is prose")
-    terminate: Rate = Field(description="ended with exit or panic")
-    verified: Rate = Field(description="the checker passed on the final state")
-    clean: Rate = Field(description="correct terminal AND verified AND command-only")
+    operate_rate: Rate = Field(description="at least one command before the terminal, and no turn that is prose")
+    terminate_rate: Rate = Field(description="ended with exit or panic")
+    verified_rate: Rate = Field(description="the checker passed on the final state")
+    clean_rate: Rate = Field(description="correct terminal AND verified AND command-only")
 
 
 class BehaviourRates(Record):
@@ -400,14 +412,14 @@ class Difference(Record):
     only_before: int
 
 
-class PairedDifferences(Record):
+class PairedDifferences(Rated):
     """The differences of two subjects; null where no scenario has both."""
 
     n: int
-    operate: Difference | None
-    terminate: Difference | None
-    verified: Difference | None
-    clean: Difference | None
+    operate_rate: Difference | None
+    terminate_rate: Difference | None
+    verified_rate: Difference | None
+    clean_rate: Difference | None
 
 
 class EvalReport(Record):

@@ -42,7 +42,7 @@ def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] |
 
 def events_by_name(episode: Trajectory) -> dict[str, bool]:
     """The four events of an episode, by the name of their rate."""
-    return dataclasses.asdict(events_of(episode))
+    return {f"{name}_rate": found for name, found in dataclasses.asdict(events_of(episode)).items()}
 
 
 def behaviour_of(episode: Trajectory, blocked: bool) -> dict[str, bool | None]:
@@ -152,7 +152,7 @@ def brief(report: SubjectReport) -> dict[str, Any]:
     rates = {**dict(report.rates), **dict(report.behaviour)}
     return {
         **{name: rate.rate for name, rate in rates.items()},
-        "n": report.rates.clean.n,
+        "n": report.rates.clean_rate.n,
         "voided": report.voided,
         "checker_failed": report.checker_failed,
     }

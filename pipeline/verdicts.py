@@ -181,7 +181,7 @@ def verdict_of(*, expected: Terminal, commands: Sequence[str], outcome: Outcome,
     Args:
         expected: the terminal that the scenario asks for.
         commands: every operator turn in order, the terminal included.
-        outcome: how the session ended; `checker_failed` counts as not verified.
+        outcome: how the session ended; `checker_failed` and `locked_out` count as not verified.
         verified: the checker passed on the final state.
     """
     ending = terminal_of(commands[-1]) if commands else None
@@ -189,7 +189,7 @@ def verdict_of(*, expected: Terminal, commands: Sequence[str], outcome: Outcome,
     prose = [command for command in body if not is_command(command)]
     terminated = _terminated(ending is not None, outcome)
     correct = terminated and ending is not None and ending.kind == expected and ending.code == 0
-    verified = verified and outcome != "checker_failed"
+    verified = verified and outcome not in ("checker_failed", "locked_out")
     reasons = []
     if outcome in VOIDED:
         reasons.append(f"voided: {outcome}")

@@ -9,6 +9,8 @@
 #         with their contamination counts; dev/proof/rates.md and curve.svg. This command makes the last two again:
 #             python report.py --runs runs/out/proof/draw-*/eval-* --table dev/proof/rates.md \
 #                 --picture dev/proof/curve.svg --axes task provider announcement doc_depth difficulty
+#         dev/proof/draw-SEED/eval-*: the reports, overlap files and hashes (runs/evidence.sh), to be committed. The
+#         table can be made from them alone: the same command with --runs dev/proof/draw-*/eval-* and no --picture.
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
 # 1. Split seed N holds out six archetypes, at least one of them blocked. Of each other archetype a tenth of the
@@ -21,7 +23,7 @@
 # For split seed 1, a tenth and a third of the scenarios train three adapters each: the points of the learning curve.
 #
 # OUT FIGURES N EPISODES SAMPLES EPOCHS    other directories and sizes, for a trial run (N at least 96):
-#     OUT=/tmp/proof FIGURES=/tmp/proof N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
+#     OUT=/tmp/proof FIGURES=/tmp/proof/figures N=96 EPISODES=3 SAMPLES=1 EPOCHS=1 runs/proof.sh 1
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
@@ -55,6 +57,7 @@ evaluate() {
   step python eval.py --base base --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" \
     --seed "$split_seed" --max-steps 24 --max-new-tokens 80 --out "$run" "$@"
   runs+=("$run")
+  adapters+=("$adapter")
 }
 
 if [ -n "${N-}" ]; then
@@ -66,7 +69,7 @@ step python rollout.py --operator reference --scenarios "$OUT/scenarios" --sampl
   --workers 4 --out "$OUT/trajectories"
 
 [ $# -gt 0 ] || set -- 1 2 3 4
-runs=()
+runs=() adapters=()
 for split_seed in "$@"; do
   here=$OUT/draw-$split_seed
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$split_seed" --out "$here/archetypes"
@@ -88,6 +91,9 @@ for split_seed in "$@"; do
     train "$here/adapter-$percent" "$part/holdout"
     evaluate "$here/adapter-$percent" "$here/unread/holdout" "$here/eval-$percent"
   done
+done
+for at in "${!runs[@]}"; do
+  step runs/evidence.sh "${runs[at]}" "${adapters[at]}" "$FIGURES/${runs[at]#"$OUT"/}"
 done
 step python report.py --runs "${runs[@]}" --table "$FIGURES/rates.md" --picture "$FIGURES/curve.svg" \
   --axes task provider announcement doc_depth difficulty

@@ -4,6 +4,7 @@ tests/data/written_before_packages holds files of a demo run at commit cb00539; 
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -67,11 +68,17 @@ def test_manifest_is_written_as_it_was_read(stage: str, tmp_path: Path) -> None:
 def test_identity_and_report_are_written_as_they_were_read(tmp_path: Path) -> None:
     write_identity(tmp_path, read_identity(OLD / "adapter"))
     assert (tmp_path / "sekft.json").read_text() == (OLD / "adapter" / "sekft.json").read_text()
-    write_report(tmp_path, read_report(OLD / "eval"))
-    assert (tmp_path / "report.json").read_text() == (OLD / "eval" / "report.json").read_text()
+    report = read_report(OLD / "eval")
+    write_report(tmp_path, report)
+    assert read_report(tmp_path) == report
+    written = (tmp_path / "report.json").read_text()
+    old = re.sub(
+        r'"(operate|terminate|verified|clean)": {', r'"\1_rate": {', (OLD / "eval" / "report.json").read_text()
+    )
+    assert json.loads(written) == json.loads(old)
 
 
 def test_report_without_later_fields_loads() -> None:
     old = json.loads((OLD / "eval" / "report.json").read_text())
     kept = {key: old[key] for key in ("subjects", "paired", "split_by", "adapter")}
-    assert EvalReport.model_validate(kept).subjects["adapter"].rates.terminate.successes == 8
+    assert EvalReport.model_validate(kept).subjects["adapter"].rates.terminate_rate.successes == 8

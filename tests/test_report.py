@@ -54,6 +54,9 @@ def test_table_and_picture_are_written(tmp_path: Path) -> None:
     none, all_, most = "0/6 0% [0-39]", "6/6 100% [61-100]", "5/6 83% [44-97]"
     assert f"| large | archetype | adapter | {none} | {all_} | {most} | {most} | 0 |" in text
     assert "| small | adapter - base | 6 | +0 [+0,+0] | +100 [+100,+100] | +33 [" in text
+    assert "| run | split by | row | operate_rate | terminate_rate | verified_rate | clean_rate | voided |" in text
+    assert "| run | row | exit | max_steps |\n" in text
+    assert "| small | base | 0 | 6 |\n" in text
     assert "| small | base | copy_files |" in text
     assert text.index("| base |") < text.index("| adapter |")
     assert "<svg" in picture.read_text()[:1000]
@@ -96,6 +99,34 @@ def test_equal_names_are_told_apart_by_path(tmp_path: Path) -> None:
     assert labels_of([tmp_path / "a", tmp_path / "b"]) == {"a": tmp_path / "a", "b": tmp_path / "b"}
 
 
+def test_table_is_made_again_from_the_evidence_of_a_run(tmp_path: Path) -> None:
+    """runs/evidence.sh keeps enough for the table, and the hashes of what was counted."""
+    run = written(tmp_path, "draw-1/eval-archetypes", 2, 30)
+    adapter = Path(json.loads((run / "report.json").read_text())["adapter"])
+    for path in (adapter / "adapter_model.safetensors", adapter / "render.json", run / "adapter" / "copy_files-1.json"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(path.name)
+    parts = {part: {"runs": 9, "shared": 4} for part in ("directives", "commands")}
+    whole = {"distinct": 80, "distinct_read": 9, "solutions": 600, "solutions_all_read": 55}
+    write_json(run / "overlap.json", {"shared": {"data": parts}, "whole_commands": whole})
+    kept = tmp_path / "kept" / "draw-1" / "eval-archetypes"
+    subprocess.run([ROOT / "runs" / "evidence.sh", run, adapter, kept], check=True)
+    assert {path.name for path in kept.iterdir()} == {"report.json", "manifest.json", "overlap.json", "sha256"}
+    tables = {}
+    for name, directory in (("whole", run), ("kept", kept)):
+        done = run_report("--runs", directory, "--table", tmp_path / f"{name}.md", "--axes", "task")
+        assert done.returncode == 0, done.stderr
+        tables[name] = (tmp_path / f"{name}.md").read_text()
+    assert tables["whole"] == tables["kept"]
+    assert "| 4/9 |" in tables["kept"]
+    assert "sessions hold 9 of 80 distinct commands" in tables["kept"]
+    assert "every command of 55 of 600 solutions" in tables["kept"]
+    check = ["sha256sum", "-c", "--quiet", str(kept / "sha256")]
+    assert subprocess.run(check, check=False).returncode == 0
+    (run / "adapter" / "copy_files-1.json").write_text("another")
+    assert subprocess.run(check, check=False, capture_output=True).returncode == 1
+
+
 RUN_P, RUN_T = ["--runs", "run", "--picture", "p.svg"], ["--runs", "run", "--table", "t.md"]
 
 
@@ -131,7 +162,7 @@ def edit(**fields: object) -> Callable[[], object]:
         (edit(subjects=None), RUN_T, "run/report.json: subjects: Field required"),
         (edit(split_by=None), RUN_T, "run/report.json: split_by: Field required"),
         (edit(subjects={}), RUN_T, "run/report.json: subjects: Dictionary should have at least 1 item"),
-        (edit(subjects={"adapter": {"rates": {}}}), RUN_T, "subjects.adapter.rates.operate: Field required"),
+        (edit(subjects={"adapter": {"rates": {}}}), RUN_T, "subjects.adapter.rates.operate_rate: Field required"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(

@@ -17,9 +17,8 @@ import pytest
 
 import sft
 from model import hardware
-from model.render import Renderer, Wire
+from model.render import Renderer
 from pipeline.files import read_scenarios, write_json, write_record
-from schema import Message
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base
 from tests.helpers.tiny import scenario, tokenizer, trajectory
@@ -492,25 +491,6 @@ def test_long_and_untrained_rows_are_left_out_and_named() -> None:
     (cut,) = [finding for finding in inspect(dataset, renderer()) if finding.check == "over_length"]
     (row,) = dataset.long
     assert f"a cut would take {sum(row.encoded.mask[600:])} of their {sum(row.encoded.mask)} trained" in cut.text
-
-
-@pytest.mark.parametrize("wire", ["markers", "chat"])
-def test_command_that_spells_the_end_marker_is_left_out(wire: Wire) -> None:
-    """A model cannot type such a command: its turn ends at the marker, in rollout and eval alike."""
-    r = Renderer.for_base(tokenizer("byte_level"), wire)
-    spelt = f"echo 'a{r.end_text}b'"
-    assert r.decode_turn(r.operator_ids(spelt)) == ("echo 'a", True)
-    rows = [trajectory("a-s0"), trajectory("b-s0")]
-    rows[1].messages.insert(-1, Message(role="assistant", content=spelt))
-    rows[1].messages.insert(-1, Message(role="user", content="$ "))
-    dataset = build(rows, r, max_length_tokens=4096)
-    assert [example.id for example in dataset.examples] == ["a-s0"]
-    assert dataset.counts()["left_out_ids"]["end_in_command"] == ["b-s0"]
-    assert sum(dataset.counts()["left_out"].values()) == 1
-    found = {finding.check: finding for finding in inspect(dataset, r)}
-    assert (found["end_in_command"].level, found["end_in_command"].rows) == ("WARN", ["b-s0"])
-    rows[1].messages[-3] = Message(role="assistant", content=spelt.replace(r.end_text, r.end_text[:-1]))
-    assert len(build(rows, r, max_length_tokens=4096).examples) == 2
 
 
 def test_sampled_ids_are_trained_on_unchanged() -> None:

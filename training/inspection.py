@@ -127,9 +127,11 @@ def inspect(dataset: Dataset, renderer: Renderer, *, held_out: dict[str, list[st
         _share(dataset),
         _malformed(dataset),
         _named(
-            "WARN", "end_in_command", "rows with a command that spells the end marker, left out",
+            "WARN",
+            "end_in_command",
+            "rows with a command that spells the end marker, left out",
             dataset.left_out["end_in_command"],
-        ),  # fmt: skip
+        ),
         _named("ERROR", "no_labels", "rows without any label", dataset.left_out["no_labels"]),
         _truncation(dataset),
         _named("WARN", "retokenised", "rows whose recorded ids are not this tokenizer's", dataset.retokenised),

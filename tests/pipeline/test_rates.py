@@ -5,9 +5,19 @@ import time
 
 import pytest
 
-from pipeline.rates import behaviour_of, behaviour_rates, event_rates, paired, rate_of, wilson
-from pipeline.verdicts import clean_up, is_command
-from schema import Rate
+from pipeline.rates import (
+    RATES,
+    behaviour_of,
+    behaviour_rates,
+    brief,
+    event_rates,
+    paired,
+    rate_of,
+    subject_report,
+    wilson,
+)
+from pipeline.verdicts import clean_up, is_command, verdict_of
+from schema import PairedDifferences, Rate
 from tests.helpers.recorded import acted, episode, scenario
 
 
@@ -26,7 +36,7 @@ def test_rate_of_no_episodes_is_none() -> None:
 def test_voided_episodes_are_counted_apart() -> None:
     records = [scenario("copy_files", index) for index in range(4)]
     rows = [episode(record) for record in records[:3]] + [episode(records[3], "sandbox_failed", kept=False)]
-    clean = event_rates(rows).clean
+    clean = event_rates(rows).clean_rate
     assert (clean.successes, clean.n, clean.rate) == (3, 3, 1.0)
     assert clean.rate_voided_as_failures == 0.75
 
@@ -38,11 +48,31 @@ def test_pairs_need_both_episodes() -> None:
     after[records[0].id] = episode(records[0], "sandbox_failed", kept=False)
     result = paired(before, after, seed=0)
     assert result.n == 5
-    assert result.terminate is not None
-    assert result.operate is not None
-    assert result.terminate.difference == 1.0
-    assert result.terminate.only_after == 5
-    assert result.operate.difference == 0.0
+    assert result.terminate_rate is not None
+    assert result.operate_rate is not None
+    assert result.terminate_rate.difference == 1.0
+    assert result.terminate_rate.only_after == 5
+    assert result.operate_rate.difference == 0.0
+
+
+def test_locked_out_episodes_count() -> None:
+    """An operator that made its own sandbox unusable is not voided: it neither terminated nor passed."""
+    records = [scenario("copy_files", index) for index in range(2)]
+    rows = [episode(records[0]), episode(records[1], "locked_out", kept=False)]
+    report = subject_report(rows, set())
+    rates = report.rates
+    assert [(rate.successes, rate.n) for rate in (rates.terminate_rate, rates.verified_rate)] == [(1, 2), (1, 2)]
+    assert (report.voided, report.outcomes) == (0, {"exit": 1, "locked_out": 1})
+    verdict = verdict_of(expected="exit", commands=["kill -9 -1"], outcome="locked_out", verified=True)
+    assert verdict.reasons == ("not terminated: locked_out", "not verified")
+
+
+def test_metric_names_are_the_seeds() -> None:
+    assert RATES == ("operate_rate", "terminate_rate", "verified_rate", "clean_rate")
+    assert set(RATES) < set(PairedDifferences.model_fields)
+    report = subject_report([episode(scenario("copy_files", 0))], set())
+    assert set(RATES) < set(brief(report))
+    assert set(report.model_dump()["rates"]) == set(RATES)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +138,13 @@ def test_bootstrap_interval_is_binomial() -> None:
     record, n, better = scenario("copy_files", 0), 60, 20
     before = {f"s-{at}": episode(record, kept=False) for at in range(n)}
     after = {f"s-{at}": episode(record, kept=at < better) for at in range(n)}
-    found = paired(before, after, seed=0).clean
+    found = paired(before, after, seed=0).clean_rate
     assert found is not None
     exact = [binomial_quantile(share, n, better / n) / n for share in (0.025, 0.975)]
     assert found.difference == pytest.approx(better / n)
     assert found.interval == pytest.approx(exact, abs=1 / n + 1e-9)
     assert (found.only_after, found.only_before) == (better, 0)
-    turned = paired(after, before, seed=0).clean
+    turned = paired(after, before, seed=0).clean_rate
     assert turned is not None
     assert turned.difference == pytest.approx(-better / n)
     assert turned.interval == pytest.approx([-exact[1], -exact[0]], abs=1 / n + 1e-9)

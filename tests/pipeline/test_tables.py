@@ -21,8 +21,11 @@ def report(split_by: str | None) -> EvalReport:
 
 def test_format_rate() -> None:
     rate = Rate(successes=9, n=16, rate=9 / 16, interval=(0.3318, 0.7690), rate_voided_as_failures=0.5)
-    assert format_rate(rate) == "9/16 56% [33-77]"
-    assert format_rate(rate_of([], 3)) == "-"
+    assert format_rate(rate) == "9/16 56% [33-77] (50%)"
+    assert format_rate(rate.model_copy(update={"rate_voided_as_failures": 9 / 16})) == "9/16 56% [33-77]"
+    assert format_rate(rate.model_copy(update={"rate_voided_as_failures": None})) == "9/16 56% [33-77]"
+    assert format_rate(rate_of([], 3)) == "- (0%)"
+    assert format_rate(rate_of([], 0)) == "-"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,7 @@ def test_table_says_how_scenarios_were_split(
     print_table(report(split_by))
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert f"95 % interval; {words}; eval seed 7)" in captured.err
+    assert f"where that is another); {words}; eval seed 7)" in captured.err
     assert "split by None" not in captured.err
 
 
@@ -57,7 +60,22 @@ def test_table_has_a_row_per_subject_and_pair(capsys: pytest.CaptureFixture[str]
     print_table(report(None))
     rows = [" ".join(line.split()) for line in capsys.readouterr().err.splitlines()]
     none, all_ = "0/2 0% [0-66]", "2/2 100% [34-100]"
-    assert rows[1] == "operate terminate verified clean voided"
+    assert rows[1] == "operate_rate terminate_rate verified_rate clean_rate voided"
     assert f"base {none} {none} {none} {none} 0" in rows
     assert f"adapter {none} {all_} {all_} {all_} 0" in rows
     assert "adapter - base +0 [+0,+0] +100 [+100,+100] +100 [+100,+100] +100 [+100,+100]" in rows
+    assert rows[rows.index("exit max_steps") :][:3] == ["exit max_steps", "base 0 2", "adapter 2 0"]
+
+
+def test_voided_episodes_lower_the_rate_in_brackets(capsys: pytest.CaptureFixture[str]) -> None:
+    """Five solved and five void sandboxes must not look like five of five."""
+    records = [scenario("copy_files", index) for index in range(10)]
+    ends = ["exit"] * 5 + ["sandbox_failed"] * 5
+    rows = {one.id: episode(one, end, kept=end == "exit") for one, end in zip(records, ends, strict=True)}
+    subjects, _ = compare_subjects({"adapter": rows}, records, seed=0)
+    print_table(EvalReport(adapter="a", split_by=None, subjects=subjects, paired={}))
+    shown = [" ".join(line.split()) for line in capsys.readouterr().err.splitlines()]
+    assert any(
+        line.startswith("adapter") and "5/5 100% [57-100] (50%)" in line and line.endswith(" 5") for line in shown
+    )
+    assert "exit sandbox_failed" in shown

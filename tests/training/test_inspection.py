@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sft
-from model.render import Renderer
+from model.render import Renderer, Wire
 from pipeline.files import write_json, write_record
 from schema import Message, Trajectory
 from tests.helpers.tiny import base as tiny_base
@@ -235,3 +235,22 @@ def test_malformed_rows_are_named_and_wrong_ones_shown_first(
     assert code == 2
     assert "b-s0: messages: turn" in err.splitlines()[-1]
     assert not (tmp_path / "out" / "adapter_config.json").exists()
+
+
+@pytest.mark.parametrize("wire", ["markers", "chat"])
+def test_command_that_spells_the_end_marker_is_left_out(wire: Wire) -> None:
+    """A model cannot type such a command: its turn ends at the marker, in rollout and eval alike."""
+    r = Renderer.for_base(tokenizer("byte_level"), wire)
+    spelt = f"echo 'a{r.end_text}b'"
+    assert r.decode_turn(r.operator_ids(spelt)) == ("echo 'a", True)
+    rows = [trajectory("a-s0"), trajectory("b-s0")]
+    rows[1].messages.insert(-1, Message(role="assistant", content=spelt))
+    rows[1].messages.insert(-1, Message(role="user", content="$ "))
+    dataset = build(rows, r, max_length_tokens=4096)
+    assert [example.id for example in dataset.examples] == ["a-s0"]
+    assert dataset.counts()["left_out_ids"]["end_in_command"] == ["b-s0"]
+    assert sum(dataset.counts()["left_out"].values()) == 1
+    found = {finding.check: finding for finding in inspect(dataset, r)}
+    assert (found["end_in_command"].level, found["end_in_command"].rows) == ("WARN", ["b-s0"])
+    rows[1].messages[-3] = Message(role="assistant", content=spelt.replace(r.end_text, r.end_text[:-1]))
+    assert len(build(rows, r, max_length_tokens=4096).examples) == 2
