@@ -23,3 +23,9 @@ def sandboxes_of(pid: int) -> list[str]:
     return [
         str(item.get("Names", item.get("Name"))) for item in found if item["Labels"]["sekft.pid"].split()[0] == str(pid)
     ]
+
+
+def containers_of(pid: int) -> list[str]:
+    """The ids of the containers that a process made and that run."""
+    found = containers.api().containers(filters={"label": "sekft.run"})
+    return [str(one["Id"]) for one in found if one["Labels"]["sekft.pid"].split()[0] == str(pid)]
