@@ -1,12 +1,15 @@
 """eval.py pairs a base and an adapter, resumes, and gives the same transcripts with any cache and batch."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import docker
 import pytest
 
 import eval as evaluation
@@ -15,9 +18,13 @@ from model.loading import load_model
 from model.render import Renderer
 from operators.evaluation import EvalSettings, choose
 from pipeline.files import read_json, read_trajectories, write_json, write_record
-from schema import BadInputError, Trajectory
+from sandbox import containers
+from sandbox.checker import CHECKER, CHECKER_PATH, CHECKER_PID1
+from sandbox.wrapper import WRAPPER_HASH, pid1_command
+from schema import HOME, BadInputError, Trajectory
 from tests.helpers import ROOT, tiny
 from tests.helpers.hand_scenarios import FRUIT, hand
+from tests.helpers.processes import containers_of
 from tests.helpers.recorded import scenario
 
 
@@ -193,6 +200,35 @@ def test_voids_above_the_limit_are_counted_and_exit_1(place: Path, tmp_path: Pat
     assert (told["n"], told["voided"]) == (1, 1)
     report = read_json(tmp_path / "out" / "report.json")["subjects"]["base"]
     assert report["outcomes"] == {"sandbox_failed": 1, "max_steps": 1}
+
+
+def wrappers_of(place: Path, *command: str) -> set[tuple[str, ...]]:
+    """The step programs in the operators' containers of a script, as Docker started them, while it runs."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, *command], cwd=place, env=environment, stdout=subprocess.DEVNULL) as process:
+        found = set[tuple[str, ...]]()
+        while process.poll() is None:
+            time.sleep(0.1)
+            for one in containers_of(process.pid):
+                with contextlib.suppress(docker.errors.NotFound):  # it has ended meanwhile
+                    started = containers.api().inspect_container(one)["Config"]["Cmd"]
+                    found |= {(started[2], *started[5:])} - {(CHECKER_PID1, CHECKER_PATH, HOME, CHECKER)}
+    assert process.returncode == 0
+    return found
+
+
+@pytest.mark.docker
+def test_gate_rollout_and_eval_run_the_same_wrapper(place: Path, tmp_path: Path) -> None:
+    path = write_record(tmp_path / "held", hand())
+    programs = pid1_command(0)
+    wanted = {(programs[2], *programs[5:])}
+    assert wrappers_of(place, "-m", "authoring.gate", str(path)) == wanted
+    given = ["--scenarios", str(tmp_path / "held"), "--max-steps", "5"]
+    rolled, evaluated = tmp_path / "rolled", tmp_path / "evaluated"
+    assert wrappers_of(place, f"{ROOT}/rollout.py", *given, "--operator", "reference", "--out", str(rolled)) == wanted
+    assert wrappers_of(place, f"{ROOT}/eval.py", *given, "--base", "base", "--out", str(evaluated)) == wanted
+    for episode in [*read_trajectories(rolled, partial=True), *read_trajectories(evaluated / "base")]:
+        assert episode.wrapper_hash == WRAPPER_HASH
 
 
 def test_adapter_of_another_base_is_refused(place: Path, tmp_path: Path) -> None:

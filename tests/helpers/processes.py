@@ -26,3 +26,9 @@ def sandboxes_of(pid: int) -> list[str]:
         for item in found
         if item["Labels"].get("sekft.pid", "").split()[:1] == [str(pid)]
     ]
+
+
+def containers_of(pid: int) -> list[str]:
+    """The ids of the containers that a process made and that run."""
+    found = containers.api().containers(filters={"label": "sekft.run"})
+    return [str(one["Id"]) for one in found if one["Labels"]["sekft.pid"].split()[0] == str(pid)]

@@ -31,6 +31,8 @@ def test_held_out_scenarios_are_refused(tmp_path: Path) -> None:
         match="the adapter was trained on 1 sessions whose scenario is held out here, t first; take others",
     ):
         refuse(seen.model_copy(update={"id": "renamed"}))
+    with pytest.raises(BadInputError, match="whose scenario is held out here"):
+        refuse(seen.model_copy(update={"content_hash": other.content_hash}))
     refuse(fresh, other)
     write_json(held / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
     with pytest.raises(BadInputError, match="whose archetype is held out here"):

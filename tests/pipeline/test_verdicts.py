@@ -133,3 +133,8 @@ def test_script_classifies_lines_of_stdin() -> None:
     )  # fmt: skip
     assert done.stdout == '{"command": 2, "terminal": 1, "turns": 3}\n'
     assert [line.split()[0] for line in done.stderr.splitlines()] == ["command", "terminal", "prose"]
+
+
+def test_failed_checker_never_verifies() -> None:
+    verdict = verdict_of(expected="exit", commands=["ls", "exit"], outcome="checker_failed", verified=True)
+    assert (verdict.verified, verdict.kept, verdict.reasons) == (False, False, ("checker failed",))
