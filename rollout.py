@@ -7,7 +7,8 @@ Writes  <out>/<id>.json (schema.Trajectory), <out>/manifest.json
 Needs   a Docker engine; SEKFT_OP_MODEL unless --operator says otherwise
 
 Every rollout gets its own container. Trajectories that are not kept are written too, with the reasons. A rollout whose
-sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again retries only those.
+sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again retries only those, a
+rollout whose sandbox broke twice at most.
 When several rollouts in a row fail on the operator's side, the rest is left for a rerun.
 """
 

@@ -88,6 +88,8 @@ $line" lines=$((lines - 1))
     fi
     printf '%s' "$text"
 }
+# own FILE: true for a regular file. The operator may have put there a fifo, which blocks, or a link to a huge file.
+own() { [ -f "$1" ] && [ ! -L "$1" ]; }
 # keep: if the last step saved its state, make that the good one. Steps write to the files `even` and `odd` in turn; the
 # file `turn`, empty or not, says which one is good.
 keep() {
@@ -99,7 +101,7 @@ keep() {
     esac
 }
 # A channel that replaces a killed one first takes over what the last step saved.
-read -r saved </run/operator/saved
+own /run/operator/saved && read -r saved </run/operator/saved
 keep
 read -r mark
 # shellcheck disable=SC1007 # both are set to nothing
@@ -134,7 +136,7 @@ while :; do
     # No step came: the host has closed the channel.
     [ -n "$nonce" ] || exit
     # No exit code: the process that should have reported it was killed.
-    case $code in '') code=137 ;; *) read -r saved </run/operator/saved ;; esac
+    case $code in '') code=137 ;; *) own /run/operator/saved && read -r saved </run/operator/saved ;; esac
     # The operator can write that file: anything but the four known words means that the state is lost.
     case $saved in [0-3]) ;; *) saved=0 ;; esac
     # The cgroup's own count of OOM kills, version 2 or 1.
@@ -142,7 +144,7 @@ while :; do
         [ ! -r "$counter" ] || while read -r key value; do [ "$key" != oom_kill ] || oom=$value; done <"$counter"
     done
     read -r clock _ </proc/uptime
-    IFS= read -r cwd </run/operator/cwd
+    own /run/operator/cwd && IFS= read -r cwd </run/operator/cwd
     # The closing message ends with the nonce, so a cwd may contain any character but NUL.
     printf '\000%s %s %s %s %s %s %s\000%s\000' "$nonce" "$code" "$saved" "$open" "$oom" "$clock" "$cwd" "$nonce"
     mark=$next

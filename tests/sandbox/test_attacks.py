@@ -420,6 +420,7 @@ def test_hard_links_are_counted_when_unpacked() -> None:
     [
         "rm -f cwd; mkfifo cwd",
         "rm -f cwd; ln -s /dev/zero cwd",
+        "rm -f cwd saved; head -c 60000000 /dev/zero | tr '\\0' 3 >~/long; ln -s ~/long cwd; ln -s ~/long saved",
         "head -c 3000000 /dev/zero | tr '\\0' x >cwd",
         "rm -f saved; mkfifo saved",
         "echo '9 9 9' >saved",
@@ -440,6 +441,14 @@ def test_damaged_state_files_do_not_hang_a_session(does: str, monkeypatch: pytes
         assert time.monotonic() - began < 60
         with suppress(SandboxError):
             assert shell.verify("exit 3").exit_code == 3
+
+
+def test_state_behind_a_link_to_a_long_file_is_not_read() -> None:
+    with session([]) as shell:
+        shell.step("head -c 60000000 /dev/zero | tr '\\0' 3 >long; trap : EXIT; ln -sf ~/long /run/operator/cwd")
+        step = shell.step("trap : EXIT; echo on", timeout_seconds=10)
+    assert (step.output, step.exit_code, step.cwd) == ("on\n", 0, HOME)
+    assert step.duration_seconds < 5
 
 
 def test_killed_kill_process_is_noticed() -> None:
