@@ -387,10 +387,11 @@ def owned(*kinds: str) -> Iterator[list[str]]:
                 remove(name, kind)
             except SandboxError as error:
                 failed = error
-        with _live_lock:
-            _live.difference_update(named)
-        if failed:
-            print(f"{failed}; `python dashdocker.py reap` will remove it", file=sys.stderr)
+        if failed:  # tried again at the process's end: Docker may still have been creating what an interrupt cut short
+            print(f"{failed}; it is removed at the end of this process, or by the next reap", file=sys.stderr)
+        else:
+            with _live_lock:
+                _live.difference_update(named)
 
 
 class Process(Stream):

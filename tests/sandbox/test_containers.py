@@ -17,6 +17,7 @@ from sandbox.containers import RUN, SandboxError, abandoned, api, identity, requ
 from sandbox.session import session
 from schema import BadInputError
 from tests.helpers import ROOT
+from tests.helpers.processes import heed_signals
 
 docker_needed = pytest.mark.docker
 
@@ -160,6 +161,23 @@ def test_reap_removes_what_a_killed_owner_had_created_and_not_started() -> None:
     while sandboxes_named(name, home) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert sandboxes_named(name, home) == []
+
+
+@docker_needed
+def test_an_interrupt_in_the_middle_of_a_removal_leaves_nothing() -> None:
+    code = "from pipeline import stage\nfrom sandbox import containers as c\nfrom sandbox.session import session\n"
+    code += "def main():\n  for _ in range(99):\n    with session([]): print(c.RUN, flush=True)\n"
+    code += "stage.run_script(main, stage.command_line('doc'), [])"
+    for at in range(12):
+        with subprocess.Popen(
+            [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=heed_signals
+        ) as process:
+            assert process.stdout is not None
+            run = process.stdout.readline().strip()
+            time.sleep(0.02 * at)  # a session takes some 300 ms
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=120)
+        assert (at, process.returncode, sandboxes_of(run)) == (at, 143, [])
 
 
 def sandboxes_named(*names: str) -> list[str]:
