@@ -54,6 +54,13 @@ TEXT_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "an announcement that does not name the provider": ("announcement", announced("Look around.")),
     "an announcement with a fixture's name": ("announcement", announced("duty knows about fruit.txt")),
     "an announcement with a fixture's path": ("announcement", announced(f"duty minds {HOME}/fruit.txt.")),
+    "an announcement with a fixture that checker and solution do not name": (
+        "announcement",
+        {
+            **announced("duty knows about old-notes.txt"),
+            "fixtures": [FRUIT, {"path": f"{HOME}/old-notes.txt", "text": "plum\n"}],
+        },
+    ),
     "an announcement with a literal of the solution": ("announcement", announced("duty. Today: blue.")),
     "an announcement with an output's name": ("announcement", announced("duty wants Sorted.txt")),
     "an announcement with four words of a directive": ("announcement", announced("duty will sort the lines of things")),
