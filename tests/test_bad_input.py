@@ -33,6 +33,7 @@ READERS = {
 }
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
+    ("get_base.py", ["--out", "file/out"], {}, "cannot be written"),
     ("generate.py", ["--author", "template", "--n", "2", "--out", "file/out"], {}, "cannot be written"),
     ("generate.py", ["--author", "template", "--n", "2", "--out", "out"], NO_DOCKER, "no Docker engine answers"),
     ("generate.py", ["--author", "template", "--n", "0", "--out", "out"], {}, "--n"),

@@ -263,7 +263,9 @@ def test_a_second_rollout_on_one_out_is_refused_and_the_first_finishes_whole(
 ) -> None:
     out = tmp_path / "out"
     process = started(few, out, 1)
+    process.send_signal(signal.SIGSTOP)  # it lives, however long the second one takes to start
     code, summary, message = script(few, out, *KILLED, *more)
+    process.send_signal(signal.SIGCONT)
     assert process.wait(300) == 0
     assert (code, summary) == (2, {})
     (line,) = message.strip().splitlines()

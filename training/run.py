@@ -51,6 +51,7 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
     if manifest.finished:
         return print_finished(out, base, manifest)
+    print_adapter(settings)
     before_files = files_of(base, held)
     renderer = Renderer.for_base(load_tokenizer(base), settings.render)
     dataset = dataset_of(settings, trajectories, others, renderer)
@@ -111,9 +112,14 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
         scenarios = read_scenarios(settings.holdout, partial=settings.partial)
         refuse_overlap(sessions, settings.holdout, scenarios, trained="--data holds", remedy="train on the other side")
     if not finished:
-        count = hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
-        print(f"adapter: rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters", file=sys.stderr)
+        hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
     return settings
+
+
+def print_adapter(settings: FitSettings) -> None:
+    """Say what is trained."""
+    count = hardware.shape_of(settings.base).trainable(settings.lora_r, settings.lora_targets)
+    print(f"adapter: rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters", file=sys.stderr)
 
 
 def flags_of(settings: FitSettings) -> dict[str, Any]:

@@ -134,6 +134,7 @@ def reaped(**environment: str) -> None:
         env=clean_environment(**environment), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
 
 
 def written(out: Path) -> dict[str, int]:
