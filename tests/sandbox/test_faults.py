@@ -85,10 +85,14 @@ class OwnDocker:
         return docker.APIClient(base_url=self.url, timeout=WAIT_SECONDS)
 
     def sandboxes(self) -> list[str]:
-        """The containers and volumes that exist."""
+        """The containers and volumes that exist.
+
+        Docker 20.10 may go on listing a container as dead that it removed in its own start: no other call knows it.
+        """
         client = self.client()
         volumes = client.volumes()["Volumes"] or []
-        return [one["Id"] for one in client.containers(all=True)] + [one["Name"] for one in volumes]
+        listed = [one["Id"] for one in client.containers(all=True) if one["State"] != "dead"]
+        return listed + [one["Name"] for one in volumes]
 
     def clear(self) -> None:
         """End what a killed dockerd left behind: its processes and its mounts."""
