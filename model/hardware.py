@@ -11,6 +11,8 @@ third of what autograd keeps on a Llama); hours assume a third of a GPU's peak.
 """
 
 import os
+import statistics
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ PEAK_FLOPS = {"V100": 125e12, "T4": 65e12, "A100": 312e12, "H100": 989e12, "H200
 UTILISATION = 0.33  # of the peak: LLaMA-Factory's 7B LoRA on an A100 under the 6N rule
 NF4_BYTES = 0.53  # per weight, scales under double quantisation included
 ADAPTER_BYTES = 16  # per trainable parameter: weight, gradient and two Adam moments in fp32
+WORTH_BF16 = 1.3  # times as fast as fp32: from there on training on a CPU gains, casts included
 LOGIT_BYTES = 12  # per trained position and vocabulary entry: fp32 logits, their softmax, their gradient
 
 
@@ -332,3 +335,23 @@ def free_bytes_here() -> int | None:
     except OSError:
         return None
     return 1024 * next(int(row.split()[1]) for row in rows if row.startswith("MemAvailable"))
+
+
+def bf16_speedup_here() -> float:
+    """How many times as fast this CPU multiplies matrices in bf16 as in fp32: medians of five, some milliseconds."""
+    import torch
+
+    return median_seconds(torch.float32) / median_seconds(torch.bfloat16)
+
+
+def median_seconds(dtype: Any, size: int = 512) -> float:
+    """Median seconds of five products of two square matrices on the CPU, after one that is not counted."""
+    import torch
+
+    left, right = torch.ones(size, size, dtype=dtype), torch.ones(size, size, dtype=dtype)
+    seconds = []
+    for _ in range(6):
+        started = time.perf_counter()
+        torch.mm(left, right)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds[1:])

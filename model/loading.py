@@ -351,13 +351,3 @@ def pick_dtype(dtype: str, device: str) -> Any:
         old = device.startswith("cuda") and hardware.gpu_here().capability < hardware.AMPERE
         dtype = "fp32" if not device.startswith("cuda") else "fp16" if old else "bf16"
     return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}[dtype]
-
-
-def matmul_precision() -> str:
-    """The argument of torch.set_float32_matmul_precision with which fp32 training is fastest on this CPU.
-
-    "medium" multiplies in bf16. That is faster on matrix units (AMX), and slower than fp32 on vector units alone.
-    """
-    import torch
-
-    return "medium" if torch.cpu.get_capabilities().get("amx_bf16") else "highest"

@@ -15,7 +15,8 @@ finite or its scale has collapsed.
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -124,8 +125,51 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
     }
 
 
-def training_arguments(settings: TrainingSettings, total: int, out: Path, *, on_cpu: bool) -> dict[str, Any]:
-    """The arguments of transformers' TrainingArguments; `total` is the number of steps of the run."""
+def rows_of(batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of a padded batch, each (1, T) up to its last label: causal attention never looks right."""
+    for ids, labels in zip(batch["input_ids"], batch["labels"], strict=True):
+        end = int((labels != IGNORED).nonzero()[-1]) + 1
+        yield {"input_ids": ids[None, :end], "labels": labels[None, :end]}
+
+
+def add_gradients(model: Any, batch: dict[str, Any], labels: int, autocast: Callable[[], Any]) -> Any:
+    """Add the gradients of `compact_loss` over `labels` on a CPU; returns the loss.
+
+    The rows are worked on side by side, with an equal share of the cores each: the products of a small base are too
+    short to be divided well. The sum does not depend on which row is done first.
+    """
+    import torch
+
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    rows = sorted(rows_of(batch), key=lambda row: -row["input_ids"].shape[1])
+    cores = torch.get_num_threads()
+    workers = min(cores, len(rows))
+
+    def work(row: dict[str, Any]) -> tuple[Any, Any]:
+        torch.set_num_threads(cores // workers)  # of this thread
+        with autocast():
+            loss = compact_loss(model, row) / labels
+        return loss.detach(), torch.autograd.grad(loss, parameters)
+
+    total = torch.zeros(())
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            for loss, gradients in pool.map(work, rows):
+                total += loss
+                for parameter, gradient in zip(parameters, gradients, strict=True):
+                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+    finally:
+        torch.set_num_threads(cores)
+    return total
+
+
+def training_arguments(
+    settings: TrainingSettings, total: int, out: Path, *, on_cpu: bool, side_by_side: bool = False
+) -> dict[str, Any]:
+    """The arguments of transformers' TrainingArguments; `total` is the number of steps of the run.
+
+    With `side_by_side` a batch holds every row of an optimizer step, for `add_gradients`.
+    """
     import torch
 
     compute = pick_dtype(settings.dtype, "cpu" if on_cpu else "cuda")
@@ -133,8 +177,8 @@ def training_arguments(settings: TrainingSettings, total: int, out: Path, *, on_
     checkpointing = not on_cpu if checkpointing is None else checkpointing
     return {
         "output_dir": str(out / "checkpoints"),
-        "per_device_train_batch_size": settings.batch,
-        "gradient_accumulation_steps": settings.accum,
+        "per_device_train_batch_size": settings.batch * (settings.accum if side_by_side else 1),
+        "gradient_accumulation_steps": 1 if side_by_side else settings.accum,
         "num_train_epochs": settings.epochs,
         "learning_rate": settings.lr,
         "lr_scheduler_type": "constant_with_warmup" if settings.overfit else "linear",
@@ -147,7 +191,7 @@ def training_arguments(settings: TrainingSettings, total: int, out: Path, *, on_
         "save_strategy": "no" if settings.overfit else "steps",
         "save_steps": max(1, min(100, total // 10)),
         "save_total_limit": 2,
-        "train_sampling_strategy": "group_by_length" if settings.batch > 1 else "random",
+        "train_sampling_strategy": "group_by_length" if settings.batch > 1 and not side_by_side else "random",
         "gradient_checkpointing": checkpointing,
         "gradient_checkpointing_kwargs": {"use_reentrant": False} if checkpointing else None,
         "fp16": compute == torch.float16,
@@ -241,8 +285,20 @@ def make_trainer(
             with self.accelerator.autocast():
                 return compact_loss(self.accelerator.unwrap_model(model), inputs) / num_items_in_batch
 
+        def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: Any = None) -> Any:
+            """Loss and gradients of one batch."""
+            if not side_by_side:
+                return super().training_step(model, inputs, num_items_in_batch)
+            model.train()
+            return add_gradients(
+                self.accelerator.unwrap_model(model), inputs, num_items_in_batch, self.accelerator.autocast
+            )
+
     on_cpu = model.device.type == "cpu"
-    arguments = TrainingArguments(**training_arguments(settings, total, out, on_cpu=on_cpu))
+    # A gradient scaler wants the loss of the whole batch.
+    side_by_side = on_cpu and compact and pick_dtype(settings.dtype, "cpu") != torch.float16
+    given = training_arguments(settings, total, out, on_cpu=on_cpu, side_by_side=side_by_side)
+    arguments = TrainingArguments(**given)
     # Trainer would use every visible GPU, and --batch would be the batch of each.
     arguments._n_gpu = min(arguments.n_gpu, 1)
     log, tensorboard = Log(), TensorBoardCallback()

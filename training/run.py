@@ -14,8 +14,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,8 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     refuse_several_processes()
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
     settings = settings.within_context()
+    if held is None:  # a held base has its dtype
+        settings = settings.with_dtype()
     if settings.inspect_only:
         return inspect_data(settings, trajectories, others)
     if settings.out is None:
@@ -207,6 +208,8 @@ def train(
     """Train and save the adapter; returns the loss of every step since the start, and figures for the summary."""
     from transformers import set_seed
 
+    from training.layers import fast_layers  # needs torch
+
     set_seed(settings.seed)
     warn_of_memory(dataset, settings, held)
     model, _ = load_model(settings.base, dtype=settings.dtype, load_4bit=settings.load_4bit, held=held)
@@ -215,7 +218,7 @@ def train(
     checkpoint = last_checkpoint(out / "checkpoints", dataset.hash())
     rows = [example.row() for example in dataset.examples]
     total = steps_of(len(rows), settings.batch, settings.accum, settings.epochs)
-    with fastest_products(model, settings):
+    with fast_layers(model):
         compact = head_is_plain(model, rows[0])
         with stage.Progress(total, "train") as progress:
             trainer, log = make_trainer(
@@ -241,20 +244,6 @@ def train(
         **({"skipped_steps": log.skipped} if trainer.accelerator.scaler is not None else {}),
         **({"overfit_reached": log.reached} if settings.overfit else {}),
     }
-
-
-@contextmanager
-def fastest_products(model: Any, settings: TrainingSettings) -> Iterator[None]:
-    """Inside the block, fp32 products on a CPU use `loading.matmul_precision` where --dtype is auto."""
-    import torch
-
-    before = torch.get_float32_matmul_precision()
-    try:
-        if model.device.type == "cpu" and settings.dtype == "auto":
-            torch.set_float32_matmul_precision(loading.matmul_precision())
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 def warn_of_memory(dataset: Dataset, settings: FitSettings, held: HeldBase | None) -> None:

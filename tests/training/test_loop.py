@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pipeline import stage
-from model import loading
 from model.loading import load_model
 from model.render import Renderer, session_messages
 from schema import BadInputError
@@ -34,11 +33,6 @@ COMMANDS = [
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.base(tmp_path_factory.mktemp("training") / "base")
-
-
-def test_fp32_products_use_bf16_only_on_matrix_units() -> None:
-    units = "amx_bf16" in Path("/proc/cpuinfo").read_text().split()
-    assert loading.matmul_precision() == ("medium" if units else "highest")
 
 
 def settings(**changes: Any) -> TrainingSettings:
