@@ -14,7 +14,7 @@ The same command continues a killed run from its last checkpoint, and returns at
 never cut. --inspect exits 2 where it prints an ERROR, --overfit where the loss of its rows does not reach about zero.
 Settings that cannot work on the GPU are refused before any weight is read. At the end a fresh process loads the adapter
 and must get the same logits (training/reload.py). One process trains on the first visible CUDA device. On a CPU
---dtype auto means bf16 where this CPU multiplies faster in it (AMX, AVX512-BF16), and the rows of an optimizer step
+--dtype auto means bf16 where it multiplies faster than fp32 (AMX, AVX512-BF16), and the rows of an optimizer step
 (--batch times --accum) are worked on side by side.
 """
 

@@ -10,6 +10,7 @@ or transformers. Costs are estimates. Saved activations are counted per layer (a
 third of what autograd keeps on a Llama); hours assume a third of a GPU's peak.
 """
 
+import functools
 import os
 import statistics
 import time
@@ -28,7 +29,7 @@ PEAK_FLOPS = {"V100": 125e12, "T4": 65e12, "A100": 312e12, "H100": 989e12, "H200
 UTILISATION = 0.33  # of the peak: LLaMA-Factory's 7B LoRA on an A100 under the 6N rule
 NF4_BYTES = 0.53  # per weight, scales under double quantisation included
 ADAPTER_BYTES = 16  # per trainable parameter: weight, gradient and two Adam moments in fp32
-WORTH_BF16 = 1.3  # times as fast as fp32: from there on training on a CPU gains, casts included
+WORTH_BF16 = 1.3  # times as fast as fp32: from there on a CPU gains, casts included
 LOGIT_BYTES = 12  # per trained position and vocabulary entry: fp32 logits, their softmax, their gradient
 
 
@@ -337,6 +338,7 @@ def free_bytes_here() -> int | None:
     return 1024 * next(int(row.split()[1]) for row in rows if row.startswith("MemAvailable"))
 
 
+@functools.cache
 def bf16_speedup_here() -> float:
     """How many times as fast this CPU multiplies matrices in bf16 as in fp32: medians of five, some milliseconds."""
     import torch

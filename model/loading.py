@@ -5,8 +5,8 @@
     model, tokenizer = load_model("base", "ckpt-run1")
 
 There is one loader because two would give different logits: 4-bit preparation changes the norms, and dtypes differ.
-dtype auto means fp32 on CPU, fp16 on CUDA below sm_80 (which has no bf16) and bf16 from sm_80 on. The base is never
-written. Directories are checked before torch is imported.
+dtype auto means bf16 on CUDA from sm_80 on and on a CPU that multiplies faster in it, fp16 on older CUDA devices (which
+have no bf16), fp32 on other CPUs. The base is never written. Directories are checked before torch is imported.
 """
 
 import logging
@@ -342,12 +342,14 @@ def check_gpu_here(base: str, dtype: str) -> None:
 
 
 def pick_dtype(dtype: str, device: str) -> Any:
-    """The torch dtype for a flag on a device."""
+    """The torch dtype for a flag on a device; auto asks the device, a CPU by timing it once per process."""
     import torch
 
     if dtype not in DTYPES:
         raise BadInputError(f"--dtype {dtype!r} is unknown; known: {', '.join(DTYPES)}")
     if dtype == "auto":
-        old = device.startswith("cuda") and hardware.gpu_here().capability < hardware.AMPERE
-        dtype = "fp32" if not device.startswith("cuda") else "fp16" if old else "bf16"
+        if device.startswith("cuda"):
+            dtype = "fp16" if hardware.gpu_here().capability < hardware.AMPERE else "bf16"
+        else:
+            dtype = "bf16" if hardware.bf16_speedup_here() >= hardware.WORTH_BF16 else "fp32"
     return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}[dtype]

@@ -40,8 +40,6 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     refuse_several_processes()
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
     settings = settings.within_context()
-    if held is None:  # a held base has its dtype
-        settings = settings.with_dtype()
     if settings.inspect_only:
         return inspect_data(settings, trajectories, others)
     if settings.out is None:
@@ -241,6 +239,7 @@ def train(
         "tokens_per_second": round(tokens * done / total / seconds) if done else None,
         "trainable_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
         "loss_on_labelled_positions_only": compact,
+        "dtype": str(model.dtype).removeprefix("torch."),
         **({"skipped_steps": log.skipped} if trainer.accelerator.scaler is not None else {}),
         **({"overfit_reached": log.reached} if settings.overfit else {}),
     }

@@ -17,7 +17,7 @@ from typing import Any
 
 from model import hardware
 from model.hardware import Workload
-from model.loading import DTYPES
+from model.loading import DTYPES, pick_dtype
 from model.render import Wire
 from pipeline.files import read_json
 from schema import BadInputError
@@ -68,7 +68,7 @@ class TrainingSettings:
             batch=self.batch if on_gpu else min(torch.get_num_threads(), self.batch * self.accum),
             load_4bit=self.load_4bit,
             checkpointing=on_gpu if checkpointing is None else checkpointing,
-            half=self.dtype in ("fp16", "bf16") or (self.dtype == "auto" and on_gpu),
+            half=pick_dtype(self.dtype, "cuda" if on_gpu else "cpu") != torch.float32,
         )
 
     def deciding_flags(self) -> dict[str, Any]:
@@ -114,18 +114,6 @@ class FitSettings(TrainingSettings):
             return self
         print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
         return dataclasses.replace(self, max_length_tokens=context)
-
-    def with_dtype(self) -> "FitSettings":
-        """These settings with bf16 where --dtype is auto and training runs on a CPU that multiplies faster in it."""
-        import torch
-
-        if self.dtype != "auto" or torch.cuda.is_available():
-            return self
-        speedup = hardware.bf16_speedup_here()
-        if speedup < hardware.WORTH_BF16:
-            return self
-        print(f"--dtype bf16: this CPU multiplies {speedup:.1f} times as fast in it as in fp32", file=sys.stderr)
-        return dataclasses.replace(self, dtype="bf16")
 
     def with_learning_rate(self) -> "FitSettings":
         """These settings with the usual learning rate of the base where none was given; prints the rate."""

@@ -165,7 +165,7 @@ def test_one_of_several_devices_is_used(base: Path, tmp_path: Path, monkeypatch:
         compact=True,
     )  # fmt: skip
     assert trainer.args.n_gpu == 1
-    assert trainer.args.train_batch_size == 2
+    assert trainer.args.train_batch_size == 2 * flags.accum  # the rows of a step, side by side
 
 
 def fp16_trainer(base: Path, out: Path, epochs: int, overflows: int) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from model import hardware
 from model.hardware import Workload
 from schema import BadInputError
 from tests.helpers.training import fit_settings
@@ -36,12 +37,17 @@ def test_manifest_records_the_flags_that_decide_the_weights(tmp_path: Path) -> N
     assert {"data", "out", "logdir", "redo"}.isdisjoint(flags)
 
 
-@pytest.mark.parametrize(("dtype", "half"), [("auto", False), ("fp32", False), ("fp16", True), ("bf16", True)])
-def test_workload_on_a_cpu(dtype: str, half: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "speedup", "half"),
+    [("auto", 1.0, False), ("auto", 2.0, True), ("fp32", 2.0, False), ("fp16", 1.0, True), ("bf16", 1.0, True)],
+)
+def test_workload_on_a_cpu(dtype: str, speedup: float, half: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(hardware, "bf16_speedup_here", lambda: speedup)
     found = fit_settings("--dtype", dtype, "--batch", 2).workload([5, 9], [1, 2])
+    rows = min(torch.get_num_threads(), 2 * 8)  # of a step, one core each
     assert found == Workload(
-        [5, 9], [1, 2], 16, "all-linear", EPOCHS, 2, load_4bit=False, checkpointing=False, half=half
+        [5, 9], [1, 2], 16, "all-linear", EPOCHS, rows, load_4bit=False, checkpointing=False, half=half
     )
