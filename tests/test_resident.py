@@ -64,7 +64,7 @@ def server(place: Path) -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="sekft-")) / "s"  # a Unix socket's path holds about 100 bytes
     log = (place / "server.log").open("w")
     process = subprocess.Popen(
-        [sys.executable, "-c", NOTED, "--base", "base", "--socket", str(path), "serve"], cwd=place,
+        [sys.executable, "-c", NOTED, "--base", "base", "--dtype", "fp32", "--socket", str(path), "serve"], cwd=place,
         stdout=log, stderr=subprocess.STDOUT, env=environment() | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     try:
@@ -131,7 +131,7 @@ def test_fitted_adapters_equal_those_of_a_fresh_process(server: Path, place: Pat
     assert after["pid"] == before["pid"]
     assert after["jobs_done"] == before["jobs_done"] + 2
     alone = subprocess.run(
-        [sys.executable, str(ROOT / "sft.py"), "--base", "base", "--data", "data", "--out", "alone", *QUICK],
+        [sys.executable, str(ROOT / "sft.py"), "--base", "base", "--data", "data", "--out", "alone", "--dtype", "fp32", *QUICK],
         cwd=place, capture_output=True, text=True, env=environment(), check=False,
     )  # fmt: skip
     assert alone.returncode == 0, alone.stderr
@@ -319,6 +319,7 @@ def test_evaluated_adapters_equal_those_of_a_fresh_process(server: Path, place: 
         jobs[name] = ask(server, place, "evaluate", "--adapter", "keen", *own)
     assert status(server, place)["resident_bytes"] < before + 20_000_000
     command = [sys.executable, str(ROOT / "eval.py"), "--base", "base", "--adapter", "keen", *flags, "--out", "fresh"]
+    command += ["--dtype", "fp32"]
     fresh = subprocess.run(command, cwd=place, capture_output=True, text=True, env=environment(), check=False)
     assert all(done.returncode == 0 for done in [*jobs.values(), fresh]), [done.stderr for done in jobs.values()]
     assert loads(place) == 1  # by serve

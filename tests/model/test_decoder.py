@@ -32,7 +32,7 @@ OUTPUTS = [f"{name}.txt\nnotes/{name}-{count}.csv\n" * 4 for count, name in enum
 @pytest.fixture(scope="module")
 def checked_in() -> tuple[Any, Any]:
     """The repository's own base: trained, so that what it writes follows from what it reads."""
-    return load_model(ROOT / "base", device="cpu")
+    return load_model(ROOT / "base", dtype="fp32", device="cpu")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from model import hardware
 from model.loading import HeldBase, check_model, load_model, model_hash
 from pipeline.files import write_json
 from schema import BadInputError
@@ -21,11 +22,19 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def loaded(base: Path) -> tuple[Any, Any]:
-    return load_model(base, device="cpu")
+    return load_model(base, dtype="fp32", device="cpu")
 
 
-def test_a_base_is_frozen_and_in_fp32_on_a_cpu(loaded: tuple[Any, Any]) -> None:
-    assert {str(parameter.dtype) for parameter in loaded[0].parameters()} == {"torch.float32"}
+@pytest.mark.parametrize(("speedup", "dtype"), [(1.2, "float32"), (1.4, "bfloat16")])
+def test_auto_is_bf16_on_a_cpu_that_multiplies_faster_in_it(
+    speedup: float, dtype: str, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hardware, "bf16_speedup_here", lambda: speedup)
+    model, _ = load_model(base, device="cpu")
+    assert {str(parameter.dtype) for parameter in model.parameters()} == {f"torch.{dtype}"}
+
+
+def test_a_base_is_frozen(loaded: tuple[Any, Any]) -> None:
     assert not any(parameter.requires_grad for parameter in loaded[0].parameters())
     assert not loaded[0].training
 
@@ -34,7 +43,7 @@ def make_adapter(base: Path, directory: Path, seed: int = 0, rank: int = 4) -> P
     import torch
     from peft import LoraConfig, get_peft_model
 
-    model, _ = load_model(base, device="cpu")
+    model, _ = load_model(base, dtype="fp32", device="cpu")
     torch.manual_seed(seed)
     wrapped = get_peft_model(model, LoraConfig(r=rank, target_modules=["q_proj", "v_proj"], init_lora_weights=False))
     wrapped.save_pretrained(directory)
@@ -75,7 +84,9 @@ def test_adapters_on_a_held_base_equal_a_fresh_load(base: Path, tmp_path: Path) 
     import torch
 
     made = {name: make_adapter(base, tmp_path / name, seed, rank) for seed, (name, rank) in enumerate(ADAPTERS.items())}
-    fresh = {name: logits_of(load_model(base, adapter, device="cpu")[0]) for name, adapter in made.items()}
+    fresh = {
+        name: logits_of(load_model(base, adapter, dtype="fp32", device="cpu")[0]) for name, adapter in made.items()
+    }
     held = HeldBase(str(base), dtype="fp32")
     models_seen: dict[str, Any] = {}
     for name in ("first", "second", "wider", "second", "first"):

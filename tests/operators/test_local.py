@@ -20,7 +20,7 @@ START = [*opening(SCENARIO), *start_prompt()]
 
 @pytest.fixture(scope="session")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
-    return load_model(tiny.base(tmp_path_factory.mktemp("operators") / "base"), device="cpu")
+    return load_model(tiny.base(tmp_path_factory.mktemp("operators") / "base"), dtype="fp32", device="cpu")
 
 
 def local(loaded: tuple[Any, Any], **settings: Any) -> LocalOperator:
