@@ -39,6 +39,7 @@ stage.run_script(resident.main, resident.parser())
 """
 STATUS = b'{"command": "status", "arguments": [], "cwd": "/"}\n'
 QUICK = ["--lr", "5e-3", "--epochs", "1", "--limit", "3"]
+SAME = ["--dtype", "fp32", *QUICK]  # in a process of its own
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_fitted_adapters_equal_those_of_a_fresh_process(server: Path, place: Pat
     assert after["pid"] == before["pid"]
     assert after["jobs_done"] == before["jobs_done"] + 2
     alone = subprocess.run(
-        [sys.executable, str(ROOT / "sft.py"), "--base", "base", "--data", "data", "--out", "alone", "--dtype", "fp32", *QUICK],
+        [sys.executable, str(ROOT / "sft.py"), "--base", "base", "--data", "data", "--out", "alone", *SAME],
         cwd=place, capture_output=True, text=True, env=environment(), check=False,
     )  # fmt: skip
     assert alone.returncode == 0, alone.stderr
