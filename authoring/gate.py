@@ -27,8 +27,9 @@ from typing import Any, NamedTuple
 
 from pipeline import stage
 from authoring.spoilt import changed_paths, fakes, mutations
-from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word, spaced
+from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word
 from pipeline.files import read_record
+from pipeline.verdicts import spaced
 from sandbox.checker import Check, verify_each
 from sandbox.containers import SandboxError, reap, require_image
 from sandbox.session import LockedOutError, Session, session
