@@ -151,8 +151,6 @@ class _Trial:
         if self.scenario.terminal == "panic":
             spoilt += [("fakes", what, tree) for what, tree in fakes(self.scenario, solved)]
         failing += [FailingWorld(name, f"the solved world with {what}", tree) for name, what, tree in spoilt]
-        distinct = {tuple(world.tree): world for world in reversed(failing)}  # of the same worlds, the first
-        failing = [world for world in failing if distinct[tuple(world.tree)] is world]
         self.check_unpacked(shell, [run.tree for run in others], failing)
         self.findings["prefixes"] = len(first.snapshots)
         self.findings.update(Counter(name for name, _, _ in spoilt))
