@@ -8,6 +8,7 @@ Writes  --table as markdown, --picture as PNG or SVG
 Needs   matplotlib for a picture
 
 operate_rate    at least one command before the terminal and no turn that is prose
+discover_rate   every directive was shown to the operator before its terminal, as a whole and in one output
 terminate_rate  ended with `exit` or `panic`
 verified_rate   the checker passed on the final state
 clean_rate      correct terminal AND verified AND command-only
@@ -19,7 +20,8 @@ panic_recall     of the episodes of blocked scenarios, those that ended with `pa
 
 Each rate comes with n and a 95 % Wilson interval, over the episodes that were not voided; the rate with voided episodes
 as failures follows in brackets where it is another. Differences are paired by scenario; their intervals come from a
-bootstrap over scenarios. A run is labelled with the shortest end of its path that tells it apart from the others.
+bootstrap over scenarios. A dash stands for a rate that the
+report does not have. A run is labelled with the shortest end of its path that tells it apart from the others.
 """
 
 import argparse
@@ -251,10 +253,10 @@ def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[
         for shift, name in enumerate(RATES[1:]):
             points: dict[float, list[float]] = {}
             for run in members:
-                rate: Rate = getattr(reports[run].subjects["adapter"].rates, name)
-                if rate.rate is None or rate.interval is None:
+                rate: Rate | None = getattr(reports[run].subjects["adapter"].rates, name)
+                if rate is None or rate.rate is None or rate.interval is None:
                     continue
-                x = places[amounts[run]] + (shift - 1 + 0.4 * splits.index(split)) * 0.012 * width  # side by side
+                x = places[amounts[run]] + (shift - 1.5 + 0.4 * splits.index(split)) * 0.012 * width  # side by side
                 points.setdefault(x, []).append(rate.rate)
                 axes.plot([x, x], rate.interval, color=f"C{shift}", lw=0.8)
                 axes.plot(x, rate.rate, marker, color=f"C{shift}", ms=4)

@@ -360,7 +360,7 @@ class Rate(Record):
 
 
 class Rated(Record):
-    """What holds the four rates. Reports that name them without `_rate` are read too."""
+    """What holds the rates. Reports that name them without `_rate` are read too."""
 
     @model_validator(mode="before")
     @classmethod
@@ -372,9 +372,12 @@ class Rated(Record):
 
 
 class EventRates(Rated):
-    """The four rates of an eval."""
+    """The rates of an eval."""
 
     operate_rate: Rate = Field(description="at least one command before the terminal, and no turn that is prose")
+    discover_rate: Rate | None = Field(
+        default=None, description="every directive was shown to the operator; null in reports from before this rate"
+    )
     terminate_rate: Rate = Field(description="ended with exit or panic")
     verified_rate: Rate = Field(description="the checker passed on the final state")
     clean_rate: Rate = Field(description="correct terminal AND verified AND command-only")
@@ -417,6 +420,7 @@ class PairedDifferences(Rated):
 
     n: int
     operate_rate: Difference | None
+    discover_rate: Difference | None = None
     terminate_rate: Difference | None
     verified_rate: Difference | None
     clean_rate: Difference | None

@@ -14,21 +14,28 @@ run of the solution: each must fail, and nothing in the world may change. So an 
 is judged correctly, and work that can be done is not called blocked.
 
 The gate runs the solution step by step through `session()`, as a rollout does, three times in three containers. The
-first session verifies its own result, as after a rollout. One more clean container then checks the final states of the
-other runs, which must pass, and every world that must fail: untouched, after a prefix of the solution, spoilt, faked
-(spoilt.py). It removes all files and processes before each check.
+first session verifies its own result in a clean container, as after a rollout. Then it lends that container: there the
+checker looks at the final states of the other runs, which must pass, and at every world that must fail: untouched,
+after a prefix of the solution, spoilt, faked (spoilt.py). All files and processes are removed before each check.
+
+A container of their own, the fifth, is started for these worlds in two cases. The checker's text names a place outside
+the home: a container that is lent differs from a rollout's there. Or the solution leaves a home that cannot be emptied
+without a trace, for example one with another mode.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from pipeline import stage
 from authoring.spoilt import changed_paths, fakes, mutations
-from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word, spaced
+from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_word
 from pipeline.files import read_record
+from pipeline.verdicts import spaced
 from sandbox.checker import Check, verify_each
 from sandbox.containers import SandboxError, reap, require_image
 from sandbox.session import LockedOutError, Session, session
@@ -36,6 +43,8 @@ from sandbox.tree import TreeEntry, tree_of
 from schema import Scenario, Step
 
 RUNS = 3
+# What names, or may lead to, a place outside the home and /tmp.
+OUTSIDE = re.compile(r"\b(?:run|proc|mount)\b|\.\.|(?<![\w.*?\])}])/(?!home/operator\b|dev/null\b|tmp\b)")
 
 
 @dataclass(frozen=True)
@@ -110,10 +119,25 @@ class _Trial:
         self.fixtures = scenario.world_fixtures()
         self.findings["containers"] = 0
         self.untouched = tree_of(self.fixtures)
+        self.lends = OUTSIDE.search(scenario.checker) is None
 
     def run(self) -> None:
         """Run every gate: first the worlds that must pass, then those that must fail."""
-        first, others = self.repeat_solution()
+        with self.new_session() as shell:
+            first = self.run_first(shell)
+            others = [self.run_again(attempt=number == RUNS) for number in range(2, RUNS + 1)]
+            for number, other in enumerate(others, 2):
+                if difference := _run_difference(first, other):
+                    raise RejectedError(
+                        "reference",
+                        f"run {number} of the solution differs from run 1, which called the provider first: "
+                        f"{difference}",
+                    )
+            self.findings["runs"] = RUNS
+            self.check_runs(shell, first, others)
+
+    def check_runs(self, shell: Session, first: "_SolutionRun", others: Sequence["_SolutionRun"]) -> None:
+        """Check the attempt, and every world that follows from the runs. `shell` is the session of the first one."""
         solved = first.tree
         if self.scenario.terminal == "panic":
             self.check_attempt(others[-1])
@@ -127,19 +151,24 @@ class _Trial:
         if self.scenario.terminal == "panic":
             spoilt += [("fakes", what, tree) for what, tree in fakes(self.scenario, solved)]
         failing += [FailingWorld(name, f"the solved world with {what}", tree) for name, what, tree in spoilt]
-        self.check_unpacked([run.tree for run in others], failing)
+        self.check_unpacked(shell, [run.tree for run in others], failing)
         self.findings["prefixes"] = len(first.snapshots)
         self.findings.update(Counter(name for name, _, _ in spoilt))
 
-    def check_unpacked(self, passing: Sequence[list[TreeEntry]], failing: Sequence[FailingWorld]) -> None:
-        """The checker must pass each tree of `passing` and fail each world of `failing`, in one fresh clean container.
+    def check_unpacked(
+        self, shell: Session, passing: Sequence[list[TreeEntry]], failing: Sequence[FailingWorld]
+    ) -> None:
+        """The checker must pass each tree of `passing` and fail each world of `failing`, each in an emptied home.
 
         The passing trees come first: they show that unpacking a tree anew is no reason for a checker to fail.
         """
         self.stop_if_cancelled()
-        self.findings["containers"] += 1
         trees = [*passing, *(tree for _, _, tree in failing)]
-        found = verify_each(trees, self.scenario.checker, timeout_seconds=self.timeout_seconds)
+        checker, limit = self.scenario.checker, self.timeout_seconds
+        found = shell.verify_others(trees, checker, timeout_seconds=limit) if self.lends else None
+        if found is None:
+            self.findings["containers"] += 1
+            found = verify_each(trees, checker, timeout_seconds=limit)
         for check in found[: len(passing)]:
             if not check.passed:
                 reason = f"the solved world passes where it was made but not when unpacked anew: {_short(check)}"
@@ -154,49 +183,42 @@ class _Trial:
         if self.cancelled():
             raise KeyboardInterrupt
 
-    def repeat_solution(self) -> tuple["_SolutionRun", list["_SolutionRun"]]:
-        """Run the solution `RUNS` times; all runs must be alike. Returns the first run and the others.
-
-        The first run calls the provider before it solves, as a rollout does: bare call, help, directives.
-        """
-        first = self.run_solution(discover=True)
-        others = [self.run_solution(attempt=number == RUNS) for number in range(2, RUNS + 1)]
-        for number, other in enumerate(others, 2):
-            if difference := _run_difference(first, other):
-                raise RejectedError(
-                    "reference",
-                    f"run {number} of the solution differs from run 1, which called the provider first: {difference}",
-                )
-        self.findings["runs"] = RUNS
-        return first, others
-
-    def run_solution(self, *, discover: bool = False, attempt: bool = False) -> "_SolutionRun":
-        """Run the solution once in a new session.
-
-        With `discover`, check the provider and the result there as well; with `attempt`, try the blocked work after it.
-        """
+    def new_session(self) -> AbstractContextManager[Session]:
+        """A fresh sandbox with the scenario's world."""
         self.stop_if_cancelled()
-        self.findings["containers"] += 1 + discover
-        scenario, run = self.scenario, _SolutionRun()
-        provider = (scenario.provider.path, scenario.provider.source)
-        with session(self.fixtures, provider=provider, environment=scenario.environment()) as shell:
-            if discover:
-                self.check_provider(shell)
-            for number, command in enumerate(scenario.reference_solution, 1):
-                self.stop_if_cancelled()
-                step = shell.step(command, timeout_seconds=self.timeout_seconds)
-                _refuse_flagged(step, f"command {number} of the solution")
-                run.steps.append(step)
-                if discover and number < len(scenario.reference_solution):
-                    run.snapshots.append(shell.snapshot())
-            if discover:
-                self.check_solved(shell, run)
-            run.tree = shell.final_tree() if discover else shell.snapshot()
-            for command in (attempt and scenario.blocked_attempt) or ():
+        self.findings["containers"] += 1
+        provider = (self.scenario.provider.path, self.scenario.provider.source)
+        return session(self.fixtures, provider=provider, environment=self.scenario.environment())
+
+    def run_first(self, shell: Session) -> "_SolutionRun":
+        """Call the provider, as a rollout does, run the solution and have the result verified."""
+        self.check_provider(shell)
+        run = self.run_solution(shell, snapshots=True)
+        self.findings["containers"] += 1
+        self.check_solved(shell, run)
+        run.tree = shell.final_tree()  # read after the check: a checker that changes its world differs from other runs
+        return _only_files(run)
+
+    def run_again(self, *, attempt: bool) -> "_SolutionRun":
+        """Run the solution in a new session; with `attempt`, try the blocked work after it."""
+        with self.new_session() as shell:
+            run = self.run_solution(shell)
+            run.tree = shell.snapshot_by_step()
+            for command in (attempt and self.scenario.blocked_attempt) or ():
                 run.attempts.append(shell.step(command, timeout_seconds=self.timeout_seconds))
-                run.attempted = shell.snapshot()
-        if any(entry.type == "other" for entry in run.tree):
-            raise RejectedError("reference", "the solution leaves something that is no file, directory or symlink")
+                run.attempted = shell.snapshot_by_step()
+        return _only_files(run)
+
+    def run_solution(self, shell: Session, *, snapshots: bool = False) -> "_SolutionRun":
+        """Run the solution, with `snapshots` of the state after each command but the last."""
+        run = _SolutionRun()
+        for number, command in enumerate(self.scenario.reference_solution, 1):
+            self.stop_if_cancelled()
+            step = shell.step(command, timeout_seconds=self.timeout_seconds)
+            _refuse_flagged(step, f"command {number} of the solution")
+            run.steps.append(step)
+            if snapshots and number < len(self.scenario.reference_solution):
+                run.snapshots.append(shell.snapshot_by_step())
         return run
 
     def check_attempt(self, run: "_SolutionRun") -> None:
@@ -221,7 +243,7 @@ class _Trial:
 
     def check_solved(self, shell: Session, run: "_SolutionRun") -> None:
         """The final state of the solution must pass the checker."""
-        check = shell.verify(self.scenario.checker, timeout_seconds=self.timeout_seconds)
+        check = shell.verify(self.scenario.checker, timeout_seconds=self.timeout_seconds, lend=self.lends)
         if not check.passed:
             seen = "".join(f"\n$ {step.command}\n{step.output[-300:]}" for step in run.steps)
             raise RejectedError(
@@ -273,6 +295,13 @@ class _SolutionRun:
     tree: list[TreeEntry] = field(default_factory=list)
     attempts: list[Step] = field(default_factory=list)
     attempted: list[TreeEntry] = field(default_factory=list)
+
+
+def _only_files(run: _SolutionRun) -> _SolutionRun:
+    """The run itself; refused where it leaves a fifo or the like."""
+    if any(entry.type == "other" for entry in run.tree):
+        raise RejectedError("reference", "the solution leaves something that is no file, directory or symlink")
+    return run
 
 
 def _refuse_flagged(step: Step, what: str, gate: str = "reference") -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from authoring.scaffold import SCAFFOLD
-from pipeline.verdicts import is_command, is_terminal
+from pipeline.verdicts import is_command, is_terminal, spaced
 from schema import HOME, Scenario
 from taxonomy import ARCHETYPES, DIFFICULTIES
 
@@ -233,11 +233,6 @@ def _forms_of_path(path: str) -> Iterator[str]:
 def has_word(text: str, word: str) -> bool:
     """True when `word` occurs in `text` with no letter, digit or underscore beside it."""
     return bool(word) and re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
-
-
-def spaced(text: str) -> str:
-    """The text with every run of whitespace as one blank."""
-    return " ".join(text.split())
 
 
 def _word_runs(text: str, size: int, *, whole: bool = True) -> Iterable[str]:

@@ -8,7 +8,7 @@ import dataclasses
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.verdicts import events_of
@@ -26,6 +26,7 @@ from schema import (
 )
 
 RATES = tuple(EventRates.model_fields)
+Scenarios = Mapping[str, Scenario]  # by id
 BEHAVIOUR = tuple(BehaviourRates.model_fields)
 LOOP_COMMANDS, LOOP_TEXTS = 5, 2
 RESAMPLES = 2000  # of the bootstrap
@@ -40,9 +41,11 @@ def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] |
     return max(0.0, (centre - half) / (1 + zz / n)), min(1.0, (centre + half) / (1 + zz / n))
 
 
-def events_by_name(episode: Trajectory) -> dict[str, bool]:
-    """The four events of an episode, by the name of their rate."""
-    return {f"{name}_rate": found for name, found in dataclasses.asdict(events_of(episode)).items()}
+def events_by_name(episode: Trajectory, scenario: Scenario) -> dict[str, bool]:
+    """The events of an episode of this scenario, by the name of their rate."""
+    return {
+        f"{name}_rate": found for name, found in dataclasses.asdict(events_of(episode, scenario.directives)).items()
+    }
 
 
 def behaviour_of(episode: Trajectory, blocked: bool) -> dict[str, bool | None]:
@@ -71,17 +74,21 @@ def rate_of(values: Sequence[bool], voided: int) -> Rate:
     )
 
 
-def event_rates(episodes: Sequence[Trajectory]) -> EventRates:
-    """The four rates of a set of episodes."""
-    counted = [events_by_name(episode) for episode in episodes if episode.outcome not in VOIDED]
+def event_rates(episodes: Sequence[Trajectory], scenarios: Scenarios) -> EventRates:
+    """The rates of a set of episodes of these scenarios."""
+    counted = [
+        events_by_name(episode, scenarios[episode.scenario_id]) for episode in episodes if episode.outcome not in VOIDED
+    ]
     voided = len(episodes) - len(counted)
     return EventRates(**{name: rate_of([events[name] for events in counted], voided) for name in RATES})
 
 
-def behaviour_rates(episodes: Sequence[Trajectory], blocked: set[str]) -> BehaviourRates:
-    """The rates of BEHAVIOUR over the episodes that were not voided; `blocked` holds ids of scenarios."""
+def behaviour_rates(episodes: Sequence[Trajectory], scenarios: Scenarios) -> BehaviourRates:
+    """The rates of BEHAVIOUR over the episodes that were not voided."""
     counted = [
-        behaviour_of(episode, episode.scenario_id in blocked) for episode in episodes if episode.outcome not in VOIDED
+        behaviour_of(episode, scenarios[episode.scenario_id].terminal == "panic")
+        for episode in episodes
+        if episode.outcome not in VOIDED
     ]
     found = {name: [value for shown in counted if (value := shown[name]) is not None] for name in BEHAVIOUR}
     return BehaviourRates(**{name: rate_of(values, voided=0) for name, values in found.items()})
@@ -97,25 +104,25 @@ def compare_subjects(
         chosen: the scenarios that were evaluated.
         seed: of the bootstrap.
     """
-    blocked = {scenario.id for scenario in chosen if scenario.terminal == "panic"}
+    scenarios = {scenario.id: scenario for scenario in chosen}
     subjects = {
-        subject: subject_report([by_id[scenario.id] for scenario in chosen], blocked)
+        subject: subject_report([by_id[scenario.id] for scenario in chosen], scenarios)
         for subject, by_id in episodes.items()
     }
     *others, last = episodes
-    differences = {f"{last} - {other}": paired(episodes[other], episodes[last], seed) for other in others}
+    differences = {f"{last} - {other}": paired(episodes[other], episodes[last], scenarios, seed) for other in others}
     return subjects, differences
 
 
-def subject_report(rows: Sequence[Trajectory], blocked: set[str]) -> SubjectReport:
+def subject_report(rows: Sequence[Trajectory], scenarios: Scenarios) -> SubjectReport:
     """The rates of one subject's episodes, per axis value too, and what went wrong."""
     axes = rows[0].axes if rows else {}
     return SubjectReport(
-        rates=event_rates(rows),
-        behaviour=behaviour_rates(rows, blocked),
+        rates=event_rates(rows, scenarios),
+        behaviour=behaviour_rates(rows, scenarios),
         per_axis={
             axis: {
-                value: event_rates([row for row in rows if row.axes[axis] == value])
+                value: event_rates([row for row in rows if row.axes[axis] == value], scenarios)
                 for value in sorted({row.axes[axis] for row in rows})
             }
             for axis in axes
@@ -127,13 +134,17 @@ def subject_report(rows: Sequence[Trajectory], blocked: set[str]) -> SubjectRepo
     )
 
 
-def paired(before: dict[str, Trajectory], after: dict[str, Trajectory], seed: int) -> PairedDifferences:
+def paired(
+    before: dict[str, Trajectory], after: dict[str, Trajectory], scenarios: Scenarios, seed: int
+) -> PairedDifferences:
     """After minus before on the same scenarios, with a 95 % percentile bootstrap over scenarios."""
     ids = sorted(key for key in before if before[key].outcome not in VOIDED and after[key].outcome not in VOIDED)
     rng = random.Random(f"eval/bootstrap/{seed}")
+    played = [(before[key], after[key], scenarios[before[key].scenario_id]) for key in ids]
+    events = [(events_by_name(one, of), events_by_name(other, of)) for one, other, of in played]
     found: dict[str, Difference | None] = {}
     for name in RATES:
-        differences = [events_by_name(after[key])[name] - events_by_name(before[key])[name] for key in ids]
+        differences = [then[name] - earlier[name] for earlier, then in events]
         if not differences:
             found[name] = None
             continue
@@ -151,7 +162,7 @@ def brief(report: SubjectReport) -> dict[str, Any]:
     """One subject for the summary line: rates by name, n, voided and checker_failed counts."""
     rates = {**dict(report.rates), **dict(report.behaviour)}
     return {
-        **{name: rate.rate for name, rate in rates.items()},
+        **{name: rate.rate if rate else None for name, rate in rates.items()},
         "n": report.rates.clean_rate.n,
         "voided": report.voided,
         "checker_failed": report.checker_failed,

@@ -49,8 +49,10 @@ def split_text(report: EvalReport) -> str:
     return f"split by {report.split_by}" if report.split_by else "not split by split.py"
 
 
-def format_rate(rate: Rate) -> str:
+def format_rate(rate: Rate | None) -> str:
     """`9/16 56% [33-77]`, or `-` where there is no rate; with ` (50%)` where voids as failures give another rate."""
+    if rate is None:
+        return "-"
     with_voided = rate.rate_voided_as_failures
     aside = f" ({with_voided:.0%})" if with_voided is not None and with_voided != rate.rate else ""
     if rate.rate is None or rate.interval is None:

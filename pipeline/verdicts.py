@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.stage import command_line, print_summary, run_script
-from schema import VOIDED, Outcome, Trajectory
+from schema import VOIDED, Outcome, Step, Trajectory
 from taxonomy import Terminal
 
 
@@ -79,9 +79,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Events:
-    """The four events of one session whose rates an eval reports."""
+    """The events of one session whose rates an eval reports."""
 
     operate: bool
+    discover: bool
     terminate: bool
     verified: bool
     clean: bool
@@ -215,15 +216,38 @@ def verdict_of(*, expected: Terminal, commands: Sequence[str], outcome: Outcome,
     )
 
 
-def events_of(trajectory: Trajectory) -> Events:
-    """The four events of a recorded session."""
+def events_of(trajectory: Trajectory, directives: Sequence[str]) -> Events:
+    """The events of a recorded session, whose scenario has these directives."""
     ended = trajectory.terminal is not None
     return Events(
         operate=_operated(trajectory.commands[:-1] if ended else trajectory.commands),
+        discover=all(was_shown(directive, trajectory.steps) for directive in directives),
         terminate=_terminated(ended, trajectory.outcome),
         verified=trajectory.verified,
         clean=trajectory.kept,
     )
+
+
+def was_shown(directive: str, steps: Sequence[Step]) -> bool:
+    """True when the directive's whole text stands in one step's output, and in no command up to that step.
+
+    Any run of whitespace equals any other, so a directive may come indented or on several lines. The output counts as
+    the operator saw it: what was cut from the middle was not shown. Where the text came from does not matter (the
+    provider, its source, a file that holds the same text). An operator that types a directive itself, from memory
+    say, has not been shown it. The terminal is no step, so it shows nothing.
+    """
+    text = spaced(directive)
+    for step in steps:
+        if text in spaced(step.command):
+            return False
+        if text in spaced(step.output):
+            return True
+    return False
+
+
+def spaced(text: str) -> str:
+    """The text with every run of whitespace as one blank."""
+    return " ".join(text.split())
 
 
 def _operated(body: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ import copy
 import io
 import shlex
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
@@ -70,7 +70,6 @@ def members_of(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
 
 def read_tree(container: str) -> list[TreeEntry]:
     """Every entry below HOME, sorted by path. Raises SandboxError over TREE_BYTES, each hard link counted."""
-    entries = []
     with docker_call(f"read the tree of {container}"):
         try:
             members = list(members_of(tar_of(container, HOME, TREE_BYTES)))
@@ -78,6 +77,12 @@ def read_tree(container: str) -> list[TreeEntry]:
             raise SandboxError(f"the tree of {container}: {error}") from error
     if sum(len(content) for _, content in members) > TREE_BYTES:  # unpacked, hard links no longer share it
         raise SandboxError(f"the tree of {container}: unpacked, it would be over {TREE_BYTES} bytes")
+    return entries_of(members)
+
+
+def entries_of(members: Iterable[tuple[tarfile.TarInfo, bytes]]) -> list[TreeEntry]:
+    """The entries of a tar of HOME, sorted by path. The first part of each name stands for HOME."""
+    entries = []
     for member, content in members:
         relative = PurePosixPath(member.name).parts[1:]
         if not relative:

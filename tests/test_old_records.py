@@ -75,7 +75,7 @@ def test_identity_and_report_are_written_as_they_were_read(tmp_path: Path) -> No
     old = re.sub(
         r'"(operate|terminate|verified|clean)": {', r'"\1_rate": {', (OLD / "eval" / "report.json").read_text()
     )
-    assert json.loads(written) == json.loads(old)
+    assert json.loads(re.sub(r'"discover_rate": null,', "", written)) == json.loads(old)
 
 
 def test_report_without_later_fields_loads() -> None:

@@ -52,9 +52,12 @@ def test_table_and_picture_are_written(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {"runs": 2, "table": str(table), "picture": str(picture)}
     text = table.read_text()
     none, all_, most = "0/6 0% [0-39]", "6/6 100% [61-100]", "5/6 83% [44-97]"
-    assert f"| large | archetype | adapter | {none} | {all_} | {most} | {most} | 0 |" in text
-    assert "| small | adapter - base | 6 | +0 [+0,+0] | +100 [+100,+100] | +33 [" in text
-    assert "| run | split by | row | operate_rate | terminate_rate | verified_rate | clean_rate | voided |" in text
+    assert f"| large | archetype | adapter | {none} | {none} | {all_} | {most} | {most} | 0 |" in text
+    assert "| small | adapter - base | 6 | +0 [+0,+0] | +0 [+0,+0] | +100 [+100,+100] | +33 [" in text
+    assert (
+        "| run | split by | row | operate_rate | discover_rate | terminate_rate | verified_rate | clean_rate | voided |"
+        in text
+    )
     assert "| run | row | exit | max_steps |\n" in text
     assert "| small | base | 0 | 6 |\n" in text
     assert "| small | base | copy_files |" in text

@@ -133,6 +133,74 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"checker": f"cd {HOME}\n{IS_COLOURED}\n[ -e sorted.txt ] || exit 0\n{IS_SORTED}\n"},
     ),
 }  # fmt: skip
+# Faults that a container could hide if the first run's world were not removed from it without a trace, or if a checker
+# were not verified where a rollout's is.
+LENT_FAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a checker that looks for the second mount": (
+        "reference",
+        "does not make the checker pass",
+        {"checker": CHECKER + "[ -s /run/operator/sorted.txt ]\n"},
+    ),
+    "a checker that makes what the solution does not": (
+        "reference",
+        "does not make the checker pass",
+        {
+            "reference_solution": [SORT, "true"],
+            "checker": f"printf 'red\\nblue\\n' > /run/operator/colours.txt\n{CHECKER}",
+        },
+    ),
+    "a checker that looks at the home's own mode": (
+        "reference",
+        "not when unpacked anew",
+        {"reference_solution": [f"chmod 700 .; {SORT}", COLOURS], "checker": CHECKER + "[ $(stat -c %a .) = 700 ]\n"},
+    ),
+    "a checker that wants files of root": (
+        "reference",
+        "does not make the checker pass",
+        {"checker": CHECKER + "[ $(stat -c %U colours.txt) = root ]\n"},
+    ),
+    "a checker that wants files of the operator": (
+        "reference",
+        "not when unpacked anew",
+        {"checker": CHECKER + "[ $(stat -c %u colours.txt) != 0 ]\n"},
+    ),
+    "a checker that passes each time but the first": (
+        "untouched",
+        "the untouched world passes",
+        {"checker": f"[ -s {HOME}/colours.txt ] || exit 0\n{CHECKER}"},
+    ),
+    "a checker that leaves a daemon which makes the file": (
+        "prefixes",
+        "passes the checker",
+        {"checker": f"cd {HOME}\n(sleep 0.2; touch /tmp/seen) &\n{IS_SORTED}\n"},
+    ),
+}  # fmt: skip
+# Scenarios that are sound, each with something that the first try leaves, and how many containers they take.
+LENT_SOUND: dict[str, tuple[int, dict[str, Any]]] = {
+    "nothing of note": (4, {}),
+    "a home that cannot be emptied": (5, {"reference_solution": [f"chmod 1755 .; {SORT}", COLOURS]}),
+    "a home with another mode": (5, {"reference_solution": [f"chmod 700 .; {SORT}", COLOURS]}),
+    "a checker that names a place outside": (5, {"checker": CHECKER + "[ -x /usr/bin/sort ]\n"}),
+    "a checker that fails where it ran before": (
+        4,
+        {"checker": CHECKER + "[ ! -e /tmp/seen ] || exit 1\n(while :; do touch /tmp/seen; sleep 0.01; done) &\n"},
+    ),
+    "files and directories that nobody may enter": (
+        4,
+        {
+            "reference_solution": [f"mkdir d; echo x > d/x; {SORT}; chmod 0 sorted.txt d/x d", COLOURS],
+            "checker": CHECKER + "[ \"$(cat d/x; stat -c %a d d/x sorted.txt | tr -d '\\n')\" = 'x\n000' ]\n",
+        },
+    ),
+    "an open file and a process": (4, {"reference_solution": [f"sleep 60 > log & {SORT}; rm log", COLOURS]}),
+    "a world that is too large for a step": (
+        4,
+        {
+            "reference_solution": [f"{SORT}; head -c 2000000 /dev/zero > zeros", COLOURS],
+            "checker": CHECKER + "[ $(tr -cd '\\0' < zeros | wc -c) = $(wc -c < zeros) ] && [ -s zeros ]\n",
+        },
+    ),
+}
 BLOCKED_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "nothing that a faked success would leave": ("shape", {"blocked_outputs": []}),
     "a blocked output outside the world": ("paths", {"blocked_outputs": ["/etc/backup.txt"]}),
@@ -232,6 +300,24 @@ def test_world_faults_are_refused_by_their_gate(fault: str) -> None:
     expected, changes = WORLD_FAULTS[fault]
     name, reason = refusal(hand(**changes))
     assert (name, bool(reason)) == (expected, True), reason
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("fault", LENT_FAULTS)
+def test_a_lent_container_hides_no_fault(fault: str) -> None:
+    expected, words, changes = LENT_FAULTS[fault]
+    name, reason = refusal(hand(**changes))
+    assert name == expected, reason
+    assert words in str(reason)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("kind", LENT_SOUND)
+def test_a_lent_container_harms_no_sound_scenario(kind: str) -> None:
+    containers, changes = LENT_SOUND[kind]
+    result = gate(hand(**changes), timeout_seconds=10.0)
+    assert result.admitted, result.reason
+    assert result.findings["containers"] == containers
 
 
 @pytest.mark.docker

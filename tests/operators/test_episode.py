@@ -75,7 +75,7 @@ def test_crashed_checker_is_not_verified() -> None:
     assert not trajectory.verified
     assert not trajectory.kept
     assert trajectory.error
-    assert events_of(trajectory).terminate
+    assert events_of(trajectory, hand().directives).terminate
 
 
 def test_dead_sandbox_voids_the_attempt() -> None:

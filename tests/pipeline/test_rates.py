@@ -11,14 +11,19 @@ from pipeline.rates import (
     behaviour_rates,
     brief,
     event_rates,
+    events_by_name,
     paired,
     rate_of,
     subject_report,
     wilson,
 )
 from pipeline.verdicts import clean_up, is_command, verdict_of
-from schema import PairedDifferences, Rate
+from schema import PairedDifferences, Rate, Scenario, Step
 from tests.helpers.recorded import acted, episode, scenario
+
+
+def by_id(*scenarios: Scenario) -> dict[str, Scenario]:
+    return {one.id: one for one in scenarios}
 
 
 def test_wilson_interval_equals_scipys() -> None:
@@ -36,7 +41,7 @@ def test_rate_of_no_episodes_is_none() -> None:
 def test_voided_episodes_are_counted_apart() -> None:
     records = [scenario("copy_files", index) for index in range(4)]
     rows = [episode(record) for record in records[:3]] + [episode(records[3], "sandbox_failed", kept=False)]
-    clean = event_rates(rows).clean_rate
+    clean = event_rates(rows, by_id(*records)).clean_rate
     assert (clean.successes, clean.n, clean.rate) == (3, 3, 1.0)
     assert clean.rate_voided_as_failures == 0.75
 
@@ -46,7 +51,7 @@ def test_pairs_need_both_episodes() -> None:
     before = {record.id: episode(record, "max_steps", kept=False) for record in records}
     after = {record.id: episode(record) for record in records}
     after[records[0].id] = episode(records[0], "sandbox_failed", kept=False)
-    result = paired(before, after, seed=0)
+    result = paired(before, after, by_id(*records), seed=0)
     assert result.n == 5
     assert result.terminate_rate is not None
     assert result.operate_rate is not None
@@ -59,7 +64,7 @@ def test_locked_out_episodes_count() -> None:
     """An operator that made its own sandbox unusable is not voided: it neither terminated nor passed."""
     records = [scenario("copy_files", index) for index in range(2)]
     rows = [episode(records[0]), episode(records[1], "locked_out", kept=False)]
-    report = subject_report(rows, set())
+    report = subject_report(rows, by_id(*records))
     rates = report.rates
     assert [(rate.successes, rate.n) for rate in (rates.terminate_rate, rates.verified_rate)] == [(1, 2), (1, 2)]
     assert (report.voided, report.outcomes) == (0, {"exit": 1, "locked_out": 1})
@@ -68,11 +73,43 @@ def test_locked_out_episodes_count() -> None:
 
 
 def test_metric_names_are_the_seeds() -> None:
-    assert RATES == ("operate_rate", "terminate_rate", "verified_rate", "clean_rate")
+    assert RATES == ("operate_rate", "discover_rate", "terminate_rate", "verified_rate", "clean_rate")
     assert set(RATES) < set(PairedDifferences.model_fields)
-    report = subject_report([episode(scenario("copy_files", 0))], set())
+    one = scenario("copy_files", 0)
+    report = subject_report([episode(one)], by_id(one))
     assert set(RATES) < set(brief(report))
     assert set(report.model_dump()["rates"]) == set(RATES)
+
+
+def shown(record: Scenario, *steps: tuple[str, str]) -> bool:
+    """Whether an episode of these commands and outputs counts as having discovered."""
+    made = [
+        Step(command=command, output=output, output_bytes=len(output), exit_code=0, cwd="/", duration_seconds=0)
+        for command, output in steps
+    ]
+    return events_by_name(episode(record).model_copy(update={"steps": made}), record)["discover_rate"]
+
+
+def test_discover_needs_every_directive_in_an_output() -> None:
+    record = scenario("copy_files", 0)
+    one, two = record.directives
+    assert shown(record, ("duty 1", f"1 of 2: {one}\n"), ("duty 2", two))
+    assert shown(record, ("duty", f"  - {one.replace(' ', chr(10) + '    ')}\n  - {two}\n"))  # wrapped and indented
+    assert shown(record, ("cat /usr/local/bin/duty", f"#!/bin/sh\necho '{one}'\necho '{two}'"))  # its source shows it
+    assert not shown(record)
+    assert not shown(record, ("duty 1", one))
+    assert not shown(record, ("duty 1", one), ("duty 2 | cut -c1-20", two[:20]))
+    half = len(two) // 2
+    assert not shown(record, ("duty 1", one), ("duty 2", f"{two[:half]}\n[... 9 bytes left out ...]\n{two[half:]}"))
+    assert not shown(record, ("duty 1", one), ("duty 2", two[:half]), ("duty 2", two[half:]))  # in no one output
+
+
+def test_a_directive_that_the_operator_typed_was_not_shown() -> None:
+    record = scenario("copy_files", 0)
+    one, two = record.directives
+    assert not shown(record, ("duty 1", one), (f"echo '{two}'", two))
+    assert not shown(record, ("duty 1", one), (f"echo '{two}' > notes", ""), ("cat notes", two))
+    assert shown(record, ("duty 1", one), ("duty 2", two), (f"echo '{two}' > notes", ""))
 
 
 @pytest.mark.parametrize(
@@ -100,10 +137,10 @@ def test_panic_precision_and_recall() -> None:
         acted(blocked[2], "exit", "exit"),
     ]  # fmt: skip
     assert {record.terminal for record in blocked} == {"panic"}
-    table = behaviour_rates(rows, {record.id for record in blocked})
+    table = behaviour_rates(rows, by_id(*ordinary, *blocked))
     counts = {name: (entry.successes, entry.n) for name, entry in table}
     assert counts == {"loop": (0, 6), "open_heredoc": (1, 6), "panic_precision": (2, 3), "panic_recall": (2, 3)}
-    none = behaviour_rates([acted(ordinary[1], "exit", "exit")], set())
+    none = behaviour_rates([acted(ordinary[1], "exit", "exit")], by_id(ordinary[1]))
     assert none.panic_recall.rate is none.panic_precision.rate is None
 
 
@@ -138,13 +175,13 @@ def test_bootstrap_interval_is_binomial() -> None:
     record, n, better = scenario("copy_files", 0), 60, 20
     before = {f"s-{at}": episode(record, kept=False) for at in range(n)}
     after = {f"s-{at}": episode(record, kept=at < better) for at in range(n)}
-    found = paired(before, after, seed=0).clean_rate
+    found = paired(before, after, by_id(record), seed=0).clean_rate
     assert found is not None
     exact = [binomial_quantile(share, n, better / n) / n for share in (0.025, 0.975)]
     assert found.difference == pytest.approx(better / n)
     assert found.interval == pytest.approx(exact, abs=1 / n + 1e-9)
     assert (found.only_after, found.only_before) == (better, 0)
-    turned = paired(after, before, seed=0).clean_rate
+    turned = paired(after, before, by_id(record), seed=0).clean_rate
     assert turned is not None
     assert turned.difference == pytest.approx(-better / n)
     assert turned.interval == pytest.approx([-exact[1], -exact[0]], abs=1 / n + 1e-9)

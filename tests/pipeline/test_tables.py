@@ -60,11 +60,23 @@ def test_table_has_a_row_per_subject_and_pair(capsys: pytest.CaptureFixture[str]
     print_table(report(None))
     rows = [" ".join(line.split()) for line in capsys.readouterr().err.splitlines()]
     none, all_ = "0/2 0% [0-66]", "2/2 100% [34-100]"
-    assert rows[1] == "operate_rate terminate_rate verified_rate clean_rate voided"
-    assert f"base {none} {none} {none} {none} 0" in rows
-    assert f"adapter {none} {all_} {all_} {all_} 0" in rows
-    assert "adapter - base +0 [+0,+0] +100 [+100,+100] +100 [+100,+100] +100 [+100,+100]" in rows
+    assert rows[1] == "operate_rate discover_rate terminate_rate verified_rate clean_rate voided"
+    assert f"base {none} {none} {none} {none} {none} 0" in rows
+    assert f"adapter {none} {none} {all_} {all_} {all_} 0" in rows
+    assert "adapter - base +0 [+0,+0] +0 [+0,+0] +100 [+100,+100] +100 [+100,+100] +100 [+100,+100]" in rows
     assert rows[rows.index("exit max_steps") :][:3] == ["exit max_steps", "base 0 2", "adapter 2 0"]
+
+
+def test_a_report_without_discover_shows_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    old = report(None).model_dump(mode="json")
+    for entry in old["subjects"].values():
+        for rates in [entry["rates"], *(one for values in entry["per_axis"].values() for one in values.values())]:
+            del rates["discover_rate"]
+    del old["paired"]["adapter - base"]["discover_rate"]
+    print_table(EvalReport.model_validate(old))
+    rows = [" ".join(line.split()) for line in capsys.readouterr().err.splitlines()]
+    assert "base 0/2 0% [0-66] - 0/2 0% [0-66] 0/2 0% [0-66] 0/2 0% [0-66] 0" in rows
+    assert any(row.startswith("adapter - base +0 [+0,+0] - +100") for row in rows)
 
 
 def test_voided_episodes_lower_the_rate_in_brackets(capsys: pytest.CaptureFixture[str]) -> None:
