@@ -37,6 +37,11 @@ def test_150_masked_solutions_differ() -> None:
     assert len(masks) >= 150
 
 
+def test_1400_masked_directives_differ() -> None:
+    """Of all shapes in 30 draws; 600 draws of each give 3,572."""
+    assert len(set().union(*(frames_of(shape)[0] for shape in every_shape().values()))) >= 1400
+
+
 def test_doable_shapes_are_not_borrowed() -> None:
     borrowed = {shape for shapes in SHAPES.values() for shape in shapes}
     assert set(DOABLE) == {name for name, archetype in ARCHETYPES.items() if archetype.terminal == "panic"}
