@@ -24,15 +24,9 @@ from model.loading import load_model
 from model.render import Renderer, session_messages
 from operators.local import LocalOperator
 from operators.protocol import Tokens
-from tests.helpers import ROOT, tiny
+from tests.helpers import tiny
 
 OUTPUTS = [f"{name}.txt\nnotes/{name}-{count}.csv\n" * 4 for count, name in enumerate(("amber", "river", "stone"))]
-
-
-@pytest.fixture(scope="module")
-def checked_in() -> tuple[Any, Any]:
-    """The repository's own base: trained, so that what it writes follows from what it reads."""
-    return load_model(ROOT / "base", device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -154,8 +148,8 @@ def tied(model: Any, one: Tokens, other: Tokens) -> int:
     return int(apart is not None)
 
 
-def test_greedy_output_does_not_depend_on_cache_or_batch(checked_in: tuple[Any, Any]) -> None:
-    model, tokenizer = checked_in
+def test_greedy_output_does_not_depend_on_cache_or_batch(base: Path) -> None:
+    model, tokenizer = load_model(base, device="cpu")
     decoder = Decoder(model)
     together = sessions_at_once(decoder, tokenizer, 8)
     assert decoder.steps < sum(sum(one.assistant_mask) for one in together) / 3  # they were decoded together
@@ -168,8 +162,8 @@ def test_greedy_output_does_not_depend_on_cache_or_batch(checked_in: tuple[Any, 
     assert len({tuple(one.token_ids) for one in alone}) == 8
 
 
-def test_first_difference_and_its_gap(checked_in: tuple[Any, Any]) -> None:
-    model, _ = checked_in
+def test_first_difference_and_its_gap(base: Path) -> None:
+    model, _ = load_model(base, device="cpu")
     ids, mask = numbers(20, 0), [0] * 10 + [1] * 10
     assert first_difference(model, (ids, mask), ids) is None
     place, gap = first_difference(model, (ids, mask), [*ids[:15], ids[15] + 1, *ids[16:]]) or (0, 0.0)
