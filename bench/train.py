@@ -50,6 +50,7 @@ from training.dataset import steps_of
 from training.settings import TrainingSettings
 
 ROOT = Path(__file__).parent.parent
+BASE = ROOT / "base" / "smollm2"  # get_base.py; its tokenizer
 TRAINERS = ("sekft", "trl", "trainer")
 NAMES = {"sekft": "sekft", "trl": "TRL SFTTrainer", "trainer": "transformers Trainer"}
 SHARE = 0.15  # share of a session's tokens that the operator wrote
@@ -184,7 +185,7 @@ def random_base(directory: Path, shape: Table | None) -> Path:
     shutil.rmtree(half, ignore_errors=True)
     model.save_pretrained(half)
     for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(ROOT / "base" / "smollm2" / name, half)
+        shutil.copy(BASE / name, half)
     half.rename(directory)
     del model
     gc.collect()

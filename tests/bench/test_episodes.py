@@ -15,6 +15,7 @@ from bench import episodes
 from model import hardware
 from model.decoder import Decoder, next_logits
 from model.loading import load_model
+from tests.helpers import tiny
 
 SHAPE = {
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -26,6 +27,7 @@ COSTS = {"seconds", "cpu_seconds", "held_megabytes", "peak_megabytes_above"}
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     episodes.SHAPES["135m"] = episodes.SHAPES["7b"] = SHAPE
+    episodes.BASE = tiny.base(tmp_path_factory.mktemp("own") / "base")
     written: Path = episodes.write_base(tmp_path_factory.mktemp("episodes"), "135m", "fp32")[0]
     return written
 
