@@ -1,10 +1,9 @@
-"""Count the 13-grams of held-out scenarios that a base or an adapter has read.
+"""Count the 13-grams of held-out scenarios that an adapter has read.
 
-    python contamination.py --holdout split/holdout --data trajectories --base base --out eval/run/overlap.json
-    python contamination.py --holdout split/holdout --data trajectories --base base --unread unread/holdout
+    python contamination.py --holdout split/holdout --data trajectories --out eval/run/overlap.json
+    python contamination.py --holdout split/holdout --data trajectories --unread unread/holdout
 
-Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory),
-        <base>/recipe.json (tiny_base.make): the base's corpus is written again from it, a minute for 50,000 documents
+Reads   <holdout>/*.json and <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory)
 Writes  --out, which report.py shows beside that run's rates; --unread: the held-out scenarios with no text in what was
         read
 Needs   nothing
@@ -13,11 +12,12 @@ A 13-gram is 13 words in a row (GPT-3, Brown et al. 2020, appendix C); a shorter
 and numbers are masked first, because new names would hide a copied sentence. A 13-gram with fewer than four words left
 is not counted.
 
-A scenario was read if the corpus or a session holds a 13-gram of its directives, its announcement or its provider's
-texts, or if a session holds a 13-gram of its commands. Commands in the corpus do not count: they are the shell's.
+A scenario was read if a session of --data holds a 13-gram of its directives, its announcement, its provider's texts or
+its commands. What the base was trained on is not known, so it is not counted.
 
 Commands are counted a second time, each as a whole and however short: `rm N` has no 13-gram, but a session may hold
-it. This count leaves no scenario out. Without --data the reference solutions of --scenarios stand for the sessions.
+it. This count leaves no scenario out. Without --data the reference solutions of --scenarios stand for the sessions, and
+only this count is made.
 """
 
 import re
@@ -30,9 +30,8 @@ from typing import Any
 from pipeline import stage
 from authoring.templates.words import WORDS
 from authoring.templates.world import masked
-from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
+from pipeline.files import read_scenarios, read_trajectories, write_json, write_record
 from schema import BadInputError, Scenario
-from tiny_base import corpus
 
 GRAM_WORDS, LEAST_WORDS = 13, 4
 EXAMPLES = 3
@@ -47,84 +46,43 @@ def main(
     holdout: Path,
     data: Path | None,
     scenarios: Path | None,
-    base: str,
-    documents: int | None,
     out: Path | None,
     unread: Path | None,
     partial: bool,
     redo: bool,
 ) -> int:
     """Count, print a table and one JSON line, and write the scenarios of which nothing was read."""
+    if not (data or scenarios):
+        raise BadInputError("--data: missing; name trajectories, or name scenarios with --scenarios")
+    if unread and not data:
+        raise BadInputError("--unread: needs the trajectories of --data")
     records = read_scenarios(holdout, partial=partial)
     wanted = {record.id: grams_of(record) for record in records}
-    read, seed, before = corpus_of(Path(base))
-    documents = read if documents is None else documents
-    sources: dict[str, Iterable[str]] = {
-        "corpus": (turn.content for at in range(documents) for turn in corpus.document(seed, at).messages)
-    }
-    typed: list[str] = []
+    everything = union_of(wanted.values())
+    figures: dict[str, Any] = {"holdout": str(holdout), "run_words": GRAM_WORDS, "shared": {}}
+    left_out: set[str] = set()
     if data:
         rows = [row for row in read_trajectories(data, partial=partial, scenarios=scenarios) if row.kept]
-        sources["data"] = (turn.content for row in rows for turn in row.messages)
         typed = [command for row in rows for command in row.commands]
-    elif scenarios:
-        others = read_scenarios(scenarios, partial=partial)
-        typed = [command for record in others for command in record.reference_solution]
-    everything = union_of(wanted.values())
-    found = {name: found_in(everything, texts) for name, texts in sources.items()}
-    left_out = {name for name, grams in wanted.items() if unread and was_read(grams, found)}
-    left = union_of(grams for name, grams in wanted.items() if name not in left_out)
-    counts = {name: shared(left, grams) for name, grams in found.items()}
+        found = found_in(everything, (turn.content for row in rows for turn in row.messages))
+        left_out = {name for name, grams in wanted.items() if unread and was_read(grams, found)}
+        left = union_of(grams for name, grams in wanted.items() if name not in left_out)
+        figures["shared"] = {"data": shared(left, found)}
+    else:
+        assert scenarios
+        typed = [one for record in read_scenarios(scenarios, partial=partial) for one in record.reference_solution]
+    kept = [record for record in records if record.id not in left_out]
     if unread:
-        write_unread(unread, [record for record in records if record.id not in left_out], holdout=holdout, redo=redo)
-        print(f"{unread}: {len(records) - len(left_out)} of {len(records)} scenarios; of these", file=sys.stderr)
-    print(f"{'read by':10s}{'part':16s}{'13-grams':>10s}{'read':>8s}", file=sys.stderr)
-    for name, parts in counts.items():
-        for part, row in parts.items():
-            print(f"{name:10s}{part:16s}{row['runs']:10d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
-    figures = {"holdout": str(holdout), "documents": documents, "run_words": GRAM_WORDS, "shared": counts}
-    figures |= {"documents_read_by_base": read, "documents_read_before": before}
-    if typed:
-        kept = [record for record in records if record.id not in left_out]
-        commands = whole_commands(kept, typed)
-        print_whole_commands(commands)
-        figures["whole_commands"] = commands
-    if before:
-        print(
-            f"{base}: the {before} documents that earlier bases had read are not counted",
-            file=sys.stderr,
-        )
-    if unread:
-        by_all = {name: shared(everything, grams) for name, grams in found.items()}
-        figures |= {"left_out": sorted(left_out), "shared_by_all": by_all}
+        write_unread(unread, kept, holdout=holdout, redo=redo)
+        print(f"{unread}: {len(kept)} of {len(records)} scenarios; of these", file=sys.stderr)
+        figures |= {"left_out": sorted(left_out), "shared_by_all": {"data": shared(everything, found)}}
+    figures["whole_commands"] = whole_commands(kept, typed)
+    print_grams(figures["shared"])
+    print_whole_commands(figures["whole_commands"])
     if out:
         write_json(out, figures)
     stage.print_summary(figures)
     return stage.DONE
-
-
-def corpus_of(base: Path) -> tuple[int, int, int]:
-    """How many documents a base has read, their seed, and how many documents the bases before it had read.
-
-    Raises BadInputError where its recipe does not say, and where the corpus is another by now.
-    """
-    path = base / "recipe.json"
-    recipe = read_json(path)
-    try:
-        read, seed, digest = int(recipe["documents"]), int(recipe["flags"]["seed"]), recipe["corpus_sha256"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadInputError(
-            f"{path}: documents, flags.seed, corpus_sha256: missing; name a base of tiny_base.make"
-        ) from error
-    if digest != corpus.digest(seed):
-        raise BadInputError(
-            f"{path}: corpus_sha256: the base read another corpus than tiny_base/ writes now; go to its commit "
-            f" {recipe.get('git_commit')}, or make the base anew"
-        )
-    before = 0
-    while recipe := recipe.get("began_on"):
-        before += int(recipe["documents"])
-    return read, seed, before
 
 
 def grams_of(scenario: Scenario) -> Grams:
@@ -150,14 +108,9 @@ def union_of(scenarios: Iterable[Grams]) -> Grams:
     return parts
 
 
-def was_read(grams: Grams, found: dict[str, set[tuple[str, ...]]]) -> bool:
-    """True if one of the 13-grams was found; commands in the corpus do not count."""
-    return any(
-        those & seen
-        for name, seen in found.items()
-        for part, those in grams.items()
-        if (name, part) != ("corpus", "commands")
-    )
+def was_read(grams: Grams, found: set[tuple[str, ...]]) -> bool:
+    """True if one of the 13-grams was found."""
+    return any(those & found for those in grams.values())
 
 
 def words_of(text: str) -> list[str]:
@@ -218,6 +171,14 @@ def whole_commands(records: Sequence[Scenario], typed: Iterable[str]) -> dict[st
     }
 
 
+def print_grams(counts: dict[str, Any]) -> None:
+    """Print what `shared` counted as a table on stderr; nothing where there is nothing."""
+    for name, parts in counts.items():
+        print(f"{'read by':10s}{'part':16s}{'13-grams':>10s}{'read':>8s}", file=sys.stderr)
+        for part, row in parts.items():
+            print(f"{name:10s}{part:16s}{row['runs']:10d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
+
+
 def print_whole_commands(counts: dict[str, Any]) -> None:
     """Print what `whole_commands` counted as two lines on stderr."""
     print("commands of solutions, whole and of any length, that a session holds:", file=sys.stderr)
@@ -267,10 +228,6 @@ def parser() -> ArgumentParser:
         "--scenarios",
         type=Path,
         help="use only the sessions of --data in these (default all), or these solutions alone",
-    )
-    parser.add_argument("--base", default="base", help="base of tiny_base.make (default %(default)s)")
-    parser.add_argument(
-        "--documents", type=int, help="documents of the base's corpus to read (default: as many as the base)"
     )
     parser.add_argument("--out", type=Path, help="JSON file to write (default none)")
     parser.add_argument(

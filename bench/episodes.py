@@ -4,7 +4,7 @@
     python -m bench.episodes --only cache        # or concurrency, swap, eval, eval-shape, into the same file
     python -m bench.episodes --shape 7b          # a Mistral-7B-shaped base, the default where there is a CUDA device
 
-Reads   base/ (its tokenizer, in part eval its weights); the figures of earlier commands where --out has some
+Reads   base/smollm2 (its tokenizer, in part eval its weights); the figures of earlier commands where --out has some
 Writes  the figures as JSON to --out (default bench/episodes.json) after every part, a table to stderr
 Needs   torch; for eval and eval-shape a Docker engine with the image; an otherwise idle machine
 
@@ -13,8 +13,8 @@ cache        one session of 8 turns, 20 tokens each, with outputs of 120 tokens,
 concurrency  eight sessions of 4 turns, one after the other or all at once
 swap         the second adapter on a held base (model.loading.HeldBase, checks included), or a fresh process that loads
              base and adapter
-eval         real episodes of base/ in real containers, with --workers 1 or --workers 8
-eval-shape   the same, but shorter, with a base of the chosen shape that has the vocabulary of base/ and random weights
+eval         real episodes of base/smollm2 in real containers, with --workers 1 or --workers 8
+eval-shape   the same, but shorter, with a base of the chosen shape that has its vocabulary and random weights
 
 The base of the first three parts has random weights. Their outputs are random, but the same in both ways, so that
 transcripts can be compared id by id: they may part only where the two best logits differ by less than 1e-4 (fp32;
@@ -51,6 +51,7 @@ from pipeline.files import write_identity
 from schema import VOIDED, AdapterIdentity, BadInputError
 
 ROOT = Path(__file__).parent.parent
+BASE = ROOT / "base" / "smollm2"  # get_base.py
 SHAPES: dict[str, dict[str, Any]] = {
     # HuggingFaceTB/SmolLM2-135M
     "135m": {
@@ -87,7 +88,7 @@ def main(
     device = device_name() if cuda else f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
     shape, dtype = shape or ("7b" if cuda else "135m"), dtype or ("fp16" if cuda else "auto")
     if cuda:
-        loading.check_gpu_here(str(ROOT / "base"), dtype)
+        loading.check_gpu_here(str(BASE), dtype)
     chosen, failed = set(only or PARTS), []
     figures = open_figures(out, {"shape": shape, "dtype": dtype, "torch": torch.__version__, "device": device})
 
@@ -117,9 +118,9 @@ def main(
                 if "swap" in chosen:
                     put(f"swap{of}", swap(base, adapters, load, rounds))
         if "eval" in chosen:
-            put("eval", real_eval(loading.load_model(ROOT / "base", dtype="fp32")[0], place / "own", rounds, episodes))
+            put("eval", real_eval(loading.load_model(BASE, dtype="fp32")[0], place / "own", rounds, episodes))
         if "eval-shape" in chosen:
-            vocabulary = shape_of(str(ROOT / "base")).vocabulary  # so that every sampled id has a text
+            vocabulary = shape_of(str(BASE)).vocabulary  # so that every sampled id has a text
             size: dict[str, Any] = {"waves": 2, "steps": 4, "length": 24}
             model = model_of(shape, dtype, vocab_size=vocabulary)
             put("eval-shape", real_eval(model, place / "shape", rounds, episodes, **size))
@@ -356,7 +357,7 @@ def write_base(place: Path, shape: str, dtype: str) -> tuple[Path, list[Path]]:
     base, adapters = place / "base", [place / "one", place / "two"]
     model = model_of(shape, dtype)
     model.save_pretrained(base)
-    AutoTokenizer.from_pretrained(ROOT / "base").save_pretrained(base)
+    AutoTokenizer.from_pretrained(BASE).save_pretrained(base)
     config = LoraConfig(r=16, lora_alpha=32, target_modules="all-linear", init_lora_weights=False)
     wrapped = get_peft_model(model, config)
     for adapter in adapters:
@@ -392,7 +393,7 @@ def real_eval(
     scenarios = [
         templates.author(combinations[n % 2], seed=f"bench/{n}", id=f"bench-{n}") for n in range(waves * episodes)
     ]
-    renderer, decoder = Renderer.for_base(AutoTokenizer.from_pretrained(ROOT / "base")), Decoder(model)
+    renderer, decoder = Renderer.for_base(AutoTokenizer.from_pretrained(BASE)), Decoder(model)
     limits = EpisodeLimits(steps, 30.0)
     spent: dict[int, list[Spent]] = {1: [], episodes: []}
     pairs: list[list[Session]] = []

@@ -50,6 +50,7 @@ from training.dataset import steps_of
 from training.settings import TrainingSettings
 
 ROOT = Path(__file__).parent.parent
+BASE = ROOT / "base" / "smollm2"  # get_base.py; its tokenizer
 TRAINERS = ("sekft", "trl", "trainer")
 NAMES = {"sekft": "sekft", "trl": "TRL SFTTrainer", "trainer": "transformers Trainer"}
 SHARE = 0.15  # share of a session's tokens that the operator wrote
@@ -157,7 +158,7 @@ def measurements_of(shape: str, only: Sequence[str]) -> dict[str, dict[str, Tabl
 
 
 def random_base(directory: Path, shape: Table | None) -> Path:
-    """Write a base of this shape (None: Mistral-7B's, in fp16) with random weights and the tiny base's tokenizer.
+    """Write a base of this shape (None: Mistral-7B's, in fp16) with random weights and base/smollm2's tokenizer.
 
     A base in `directory` is used as it is. Raises BadInputError where it has another shape.
     """
@@ -184,7 +185,7 @@ def random_base(directory: Path, shape: Table | None) -> Path:
     shutil.rmtree(half, ignore_errors=True)
     model.save_pretrained(half)
     for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(ROOT / "base" / name, half)
+        shutil.copy(BASE / name, half)
     half.rename(directory)
     del model
     gc.collect()

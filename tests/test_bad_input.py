@@ -11,7 +11,7 @@ import pytest
 from pipeline.files import write_json, write_record
 from tests.helpers import ROOT, program, tiny
 
-BASE = str(ROOT / "base")
+BASE = "tiny"  # a base of random weights, in the place of the test
 FINISHED = {"finished": True, "flags": {"by": "scenario"}}  # without a manifest a note would come before the error
 NO_DOCKER = {"DOCKER_HOST": "unix:///nowhere.sock"}
 
@@ -29,7 +29,7 @@ READERS = {
     "rollout.py": ["--operator", "reference", "--scenarios", "{records}", "--out", "out"],
     "eval.py": ["--base", BASE, "--scenarios", "{records}", "--out", "out"],
     "sft.py": ["--base", BASE, "--data", "{records}", "--out", "out"],
-    "contamination.py": ["--holdout", "{records}"],
+    "contamination.py": ["--scenarios", "good", "--holdout", "{records}"],
 }
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
@@ -57,8 +57,8 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("average.py", ["--base", BASE, "--adapters", "other", "other", "--out", "o"], {}, "'another'"),
     ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),
     ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),
-    ("tiny_base.make", ["--out", "file/out"], {}, "cannot be written"),
-    ("tiny_base.make", ["--out", "bare"], {}, "no manifest"),
+    ("contamination.py", ["--holdout", "good"], {}, "--data: missing"),
+    ("contamination.py", ["--holdout", "good", "--scenarios", "good", "--unread", "o"], {}, "--unread: needs"),
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
     ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
@@ -81,7 +81,6 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("pipeline.records_page", ["--out", "file/out"], {}, "cannot be written"),
     ("sandbox.tables", ["--page", "nowhere.md"], {}, "nowhere.md: cannot be read"),
     ("sandbox.tables", ["--page", "file"], {}, "marker comments"),
-    ("tiny_base.corpus", ["--archetype", "juggling"], {}, "invalid choice: 'juggling'"),
 ]
 
 
@@ -106,6 +105,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_json(place / kind / "version" / "a.json", {**record, "schema_version": 99})
         write_json(place / kind / "axis" / "a.json", {**record, **axis})
     (place / "file").write_text("")
+    tiny.base(place / BASE)
     (place / "bare").mkdir()
     write_json(place / "bare" / "config.json", {"model_type": "llama"})
     (place / "other").mkdir()

@@ -1,10 +1,8 @@
-"""Text of held-out scenarios is found in the corpus and in the data, whatever names it holds."""
+"""Text of held-out scenarios is found in the data, whatever names it holds."""
 
 import functools
 import json
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -18,8 +16,7 @@ from contamination import found_in, grams_in, grams_of, runs_of, was_read, whole
 from pipeline.files import read_scenarios, write_json, write_record
 from schema import BadInputError, Message, Scenario
 from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination
-from tests.helpers import ROOT, tiny
-from tiny_base import corpus
+from tests.helpers import tiny
 
 
 def scenario(seed: str, task: str = "filter_rows") -> Scenario:
@@ -78,13 +75,12 @@ def test_quoted_directives_are_not_provider_text() -> None:
     assert all("rows" not in run for run in grams_of(held)["providers"])
 
 
-@pytest.mark.parametrize("by", ["corpus", "data"])
 @pytest.mark.parametrize("part", ["directives", "announcements", "providers", "commands"])
-def test_one_part_makes_a_scenario_read(part: str, by: str) -> None:
+def test_one_part_makes_a_scenario_read(part: str) -> None:
     held, other = grams_of(scenario("a")), grams_of(scenario("b", task="make_links"))
     assert all(held.values())
-    assert was_read(held, {by: set(held[part])}) == ((part, by) != ("commands", "corpus"))
-    assert not was_read(other, {by: set(held[part])})
+    assert was_read(held, set(held[part]))
+    assert not was_read(other, set(held[part]))
 
 
 def test_wordings_rarely_repeat() -> None:
@@ -103,22 +99,6 @@ def test_wordings_rarely_repeat() -> None:
     assert len(alone) > 0.85 * len(said)
 
 
-def test_corpus_shares_only_commands_with_templates(tmp_path: Path) -> None:
-    for task in ("filter_rows", "make_links", "missing_source"):
-        for at in range(4):
-            combination = Combination(task, "subcommand", "mail", "subhelp", "medium")
-            write_record(tmp_path, templates.author(combination, seed=f"{task}{at}", id=f"{task}-{at}"))
-    done = subprocess.run(
-        [sys.executable, "contamination.py", "--holdout", str(tmp_path), "--documents", "500"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    parts = json.loads(done.stdout)["shared"]["corpus"]
-    assert parts["commands"]["shared"] > 0
-    for part in ("directives", "announcements", "providers"):
-        assert parts[part]["runs"] > 5
-        assert parts[part]["shared"] == 0, parts[part]
-
-
 def test_directives_in_trajectories_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from contamination import main
 
@@ -128,10 +108,8 @@ def test_directives_in_trajectories_are_found(tmp_path: Path, capsys: pytest.Cap
     write_record(tmp_path / "holdout", held)
     write_record(tmp_path / "data", row)
     out = tmp_path / "run" / "overlap.json"
-    holdout, base = tmp_path / "holdout", str(ROOT / "base")
-    count = functools.partial(
-        main, holdout=holdout, scenarios=None, base=base, documents=0, out=out, partial=False, redo=False
-    )
+    holdout = tmp_path / "holdout"
+    count = functools.partial(main, holdout=holdout, scenarios=None, out=out, partial=False, redo=False)
     count(data=tmp_path / "data", unread=None)
     figures = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == figures
@@ -153,30 +131,25 @@ def test_directives_in_trajectories_are_found(tmp_path: Path, capsys: pytest.Cap
         assert json.loads(capsys.readouterr().out)["left_out"] == [held.id]
         assert [record.id for record in read_scenarios(unread)] == [other.id]
         assert stage.split_kind(unread) == "archetype"
+    write_record(holdout, scenario("c", task="sum_column"))
     with pytest.raises(BadInputError, match="differs from the one begun there"):
-        count(data=None, unread=unread)
-    count(data=None, unread=None)
-    assert "whole_commands" not in json.loads(capsys.readouterr().out)
-    count(data=None, unread=None, scenarios=holdout)  # its own solutions: all of them are found
-    counts = json.loads(capsys.readouterr().out)["whole_commands"]
+        count(data=tmp_path / "data", unread=unread)
+
+
+def test_solutions_stand_for_the_sessions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from contamination import main
+
+    holdout = tmp_path / "holdout"
+    write_record(holdout, scenario("a"))
+    write_record(holdout, scenario("b", task="sum_column"))
+    count = functools.partial(main, holdout=holdout, data=None, out=None, partial=False, redo=False)
+    count(scenarios=holdout, unread=None)  # its own solutions: all of them are found
+    figures = json.loads(capsys.readouterr().out)
+    counts = figures["whole_commands"]
+    assert figures["shared"] == {}
     assert counts["distinct"] == counts["distinct_read"] > 0
     assert counts["solutions_all_read"] == counts["solutions"] == 2
-
-
-def test_document_count_comes_from_the_recipe(tmp_path: Path) -> None:
-    write_record(tmp_path / "holdout", scenario("a"))
-    (tmp_path / "base").mkdir()
-    command = [sys.executable, str(ROOT / "contamination.py"), "--holdout", "holdout"]
-    sound = {"documents": 7, "flags": {"seed": 3}, "corpus_sha256": corpus.digest(3)}
-    missing = "recipe.json: documents, flags.seed, corpus_sha256: missing"
-    for recipe, code, words in (
-        (sound, 0, '"documents": 7'),
-        (sound, 0, '"documents_read_before": 0'),
-        ({**sound, "began_on": {"documents": 2, "began_on": {"documents": 3}}}, 0, '"documents_read_before": 5'),
-        ({"documents": 7}, 2, missing),
-        ([], 2, missing),
-        ({**sound, "corpus_sha256": corpus.digest(4)}, 2, "corpus_sha256: the base read another corpus"),
-    ):
-        (tmp_path / "base" / "recipe.json").write_text(json.dumps(recipe))
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert (done.returncode, words in done.stdout + done.stderr) == (code, True), done
+    with pytest.raises(BadInputError, match="--unread: needs the trajectories of --data"):
+        count(scenarios=holdout, unread=tmp_path / "unread")
+    with pytest.raises(BadInputError, match="--data: missing"):
+        count(scenarios=None, unread=None)

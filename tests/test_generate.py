@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tarfile
 import threading
 import time
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from authoring.templates import author
 from generate import NearDuplicates, attempts, sample_combinations
 from pipeline.files import read_scenarios
 from schema import HOME, Scenario, sha256
@@ -495,14 +493,3 @@ def test_redo_starts_over(three: Path, tmp_path: Path) -> None:
     done = run(out, "--n", "1", "--tasks", "make_tree", "--redo")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in out.glob("*-*.json")] == ["make_tree-0000.json"]
-
-
-def test_templates_still_write_the_packed_scenarios(tmp_path: Path) -> None:
-    with tarfile.open(ROOT / "dev" / "proof" / "scenarios.tar.xz") as packed:
-        packed.extractall(tmp_path, filter="data")
-    kept = {record.id: record.content_hash for record in read_scenarios(tmp_path / "scenarios")}
-    assert len(kept) == 3200
-    for attempt in islice(attempts(2), 0, 3200, 40):
-        made = author(attempt.combination, seed=f"2/{attempt.number}", id=attempt.id)
-        if not any(command.startswith("id -u ") for command in made.reference_solution):  # it had another number then
-            assert kept[made.id] == made.content_hash

@@ -65,7 +65,7 @@ def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa
     fixtures = [entry for unit in work for entry in unit.fixtures]
     fixtures += distractors(fixtures, difficulty.distractors, names)
     program = provider(combination.provider, combination.doc_depth, [unit.directive for unit in work], names, rng)
-    pointer = announcement(combination.announcement, program.path.rpartition("/")[2], rng, names)
+    pointer = announcement(combination.announcement, program.path.rpartition("/")[2], rng)
     terminal = ARCHETYPES[combination.task].terminal
     strict = terminal == "panic"
     expected = list(fixtures)

@@ -1,7 +1,7 @@
 """Write the provider program and the announcement of a scenario.
 
     program = provider("subcommand", "help", ["Copy a.txt to b.txt."], names, rng)
-    pointer = announcement("motd", PurePosixPath(program.path).name, rng, names)
+    pointer = announcement("motd", PurePosixPath(program.path).name, rng)
 
 A provider is one POSIX sh script. A bare call never prints a directive: it prints one usage line, or points at
 --help, as the doc depth says. An announcement names the program and says nothing about the work or the arguments.
@@ -262,7 +262,7 @@ _GRAMMARS: dict[str, Callable[[str, int, Names, random.Random], Grammar]] = {
 }
 
 
-def announcement(channel: str, program: str, rng: random.Random, names: Names) -> Announcement:
+def announcement(channel: str, program: str, rng: random.Random) -> Announcement:
     """A text that points at `program`, in the style of `channel`. It holds no path and no word about the work."""
     text = _fill_sentence(
         [rng.choice(_TEXTS["frames"][channel]).replace("{pointer}", rng.choice(_TEXTS["pointers"]))], rng, name=program

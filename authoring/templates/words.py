@@ -2,8 +2,8 @@
 
     from authoring.templates.words import EXTENSIONS, WORDS
 
-The words are short and common, so that a small tokenizer can hold each as one token. None of them is a shell command or
-occurs in the sentences around the names: `world.masked` finds names by these lists alone.
+The words are short and common. None of them is a shell command or occurs in the sentences around the names:
+`world.masked` finds names by these lists alone.
 """
 
 from pathlib import Path
@@ -15,6 +15,4 @@ def read_words(name: str) -> tuple[str, ...]:
 
 
 WORDS = read_words("words.txt")
-CALLS = read_words("calls.txt")  # the words that provider programs are called with (providers.py)
-CALLED = read_words("called.txt")  # further words in the names of programs, calls and keys
 EXTENSIONS = read_words("extensions.txt")

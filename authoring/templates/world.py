@@ -23,7 +23,6 @@ T = TypeVar("T")
 
 _PARTS_OF_OTHERS = frozenset(word for word in WORDS if any(word in other for other in WORDS if other != word))
 AWKWARD_SHARE = 0.4  # share of awkward names in a world with awkward names
-LATER_WORDINGS = 11  # of each shape; they were added after scenarios had been authored (see Names.wording)
 RESERVED_WORDS = 200  # of the word list, for contents only: they never equal a name or a word that a directive asks for
 
 
@@ -31,12 +30,11 @@ RESERVED_WORDS = 200  # of the word list, for contents only: they never equal a 
 class Unit:
     """The work of one directive.
 
-    `directive` is the sentence that the provider prints. `instruction` asks for the same work in a sentence frame that
-    no directive uses; the base's corpus has instructions and no directives. `after` holds every entry that the work
-    creates or changes, in its final form, and `removed` the paths that it removes. `checks` are lines of POSIX sh that
-    must also succeed, for conditions that `after` cannot express (the members of an archive). A unit that cannot be
-    carried out has no solution and no `after`. Its `blocked_outputs` are the paths that a faked success would leave.
-    Its `attempt` holds the commands that would do the work.
+    `directive` is the sentence that the provider prints. `after` holds every entry that the work creates or changes, in
+    its final form, and `removed` the paths that it removes. `checks` are lines of POSIX sh that must also succeed, for
+    conditions that `after` cannot express (the members of an archive). A unit that cannot be carried out has no
+    solution and no `after`. Its `blocked_outputs` are the paths that a faked success would leave. Its `attempt` holds
+    the commands that would do the work.
 
     A world holds several units, distractors and perhaps a notice or a mailbox in the home. So a glob or `find` in a
     solution stays below a directory of its own unit.
@@ -44,7 +42,6 @@ class Unit:
 
     fixtures: list[Fixture]
     directive: str
-    instruction: str
     solution: list[str]
     after: list[Fixture]
     removed: list[str] = field(default_factory=list)
@@ -71,13 +68,6 @@ class Names:
     def pick(self, options: Sequence[T]) -> T:
         """One of `options`."""
         return self.rng.choice(options)
-
-    def wording(self, options: Sequence[str]) -> str:
-        """One of `options`. The last 11 were added later and use no number of `rng`, so worlds stayed as they were."""
-        usual = options[:-LATER_WORDINGS]
-        first = self.pick(usual)
-        at = random.Random(first).randrange(len(options))
-        return options[at] if at >= len(usual) else first
 
     def number(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
@@ -145,27 +135,21 @@ def saving_unit(
     text: str,
     *,
     asks: Sequence[str],
-    others: Sequence[str],
     solution: list[str],
 ) -> Unit:
-    """A unit that changes no fixture and writes `text` to a new file `out`.
-
-    `asks` are the wordings of the directive, `others` those of the instruction.
-    """
-    return Unit(list(fixtures), names.pick(asks), names.wording(others), solution, after=[fixture(out, text)])
+    """A unit that changes no fixture and writes `text` to a new file `out`; `asks` are the directive's wordings."""
+    return Unit(list(fixtures), names.pick(asks), solution, after=[fixture(out, text)])
 
 
 def editing_unit(
-    names: Names,
     fixtures: Sequence[Fixture],
     texts: dict[str, str],
     directive: str,
-    others: Sequence[str],
     solution: list[str],
 ) -> Unit:
     """A unit that changes files in place; `texts` maps their paths to the new contents."""
     after = [fixture(path, text) for path, text in texts.items()]
-    return Unit(list(fixtures), directive, names.wording(others), solution, after)
+    return Unit(list(fixtures), directive, solution, after)
 
 
 def text_of(lines: Iterable[str]) -> str:
@@ -281,7 +265,7 @@ _PATH = re.compile(r"(?<![A-Za-z])(?:\./)?-?N(?:[-_/]+N)*")
 def masked(text: str) -> str:
     """The sentence frame of `text`: names and paths become N, numbers 0 and extensions .E.
 
-    Two directives, instructions or commands with the same frame differ only in names and numbers.
+    Two directives or commands with the same frame differ only in names and numbers.
     """
     text = _LETTERS.sub(lambda letters: "N" if letters[0].lower() in _NAMES else letters[0], text)
     text = _NUMBER.sub("0", text)

@@ -47,7 +47,7 @@ def test_providers_print_directives_only_when_asked(kind: str, tmp_path: Path) -
 @pytest.mark.parametrize("channel", ANNOUNCEMENTS)
 def test_announcements_vary_and_reveal_nothing(channel: str) -> None:
     names = names_of(channel)
-    made = [announcement(channel, "PROGRAM", names.rng, names) for _ in range(200)]
+    made = [announcement(channel, "PROGRAM", names.rng) for _ in range(200)]
     assert len({entry.text for entry in made}) >= 8
     assert all("PROGRAM" in entry.text for entry in made)
     words = {word.strip(".,:;*#[]-='").lower() for entry in made for word in entry.text.split()}

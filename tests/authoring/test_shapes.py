@@ -1,7 +1,6 @@
-"""Every shape makes varied units whose directives, instructions and solutions keep apart."""
+"""Every shape makes varied units whose directives and solutions differ."""
 
 import itertools
-import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -14,24 +13,13 @@ from taxonomy import ARCHETYPES
 from tests.helpers.templates import BLOCKED, NAMED_SHAPES, WORK, every_shape, names_of, unit_of
 
 SEEDS = 25
-RUN = 8  # words in a row that no instruction shares with a directive
-FRAMES = 7  # instruction frames of a shape
-
-
-def frames(text: str) -> set[str]:
-    """The sentences of a text with names and numbers masked."""
-    return set(re.split(r"(?<=[.?!;]) ", masked(text)))
 
 
 @cache
-def frames_of(shape: Shape) -> tuple[set[str], set[str], set[str]]:
-    """The masked directives, instructions and whole solutions that a shape makes in 30 draws."""
+def frames_of(shape: Shape) -> tuple[set[str], set[str]]:
+    """The masked directives and whole solutions that a shape makes in 30 draws."""
     made = [shape(names_of(seed, awkward=seed % 2 == 1)) for seed in range(30)]
-    return (
-        {masked(unit.directive) for unit in made},
-        {masked(unit.instruction) for unit in made},
-        {masked(" ; ".join(unit.solution)) for unit in made},
-    )
+    return {masked(unit.directive) for unit in made}, {masked(" ; ".join(unit.solution)) for unit in made}
 
 
 def test_three_shapes_and_three_phrasings() -> None:
@@ -45,15 +33,13 @@ def test_150_masked_solutions_differ() -> None:
     """Configuration keys and extensions in sed scripts are no names to the mask: those families do not count here."""
     left_out = ("configuration", "renames")
     kept = [arch for arch in SHAPES if ARCHETYPES[arch].family not in left_out]
-    masks = {mask for arch in kept for shape in SHAPES[arch] for mask in frames_of(shape)[2]}
+    masks = {mask for arch in kept for shape in SHAPES[arch] for mask in frames_of(shape)[1]}
     assert len(masks) >= 150
 
 
-def test_instructions_and_directives_share_no_frame() -> None:
-    directives = {frame for shape in every_shape().values() for frame in frames_of(shape)[0]}
-    instructions = {frame for shape in every_shape().values() for frame in frames_of(shape)[1]}
-    assert directives
-    assert instructions.isdisjoint(directives)
+def test_1400_masked_directives_differ() -> None:
+    """Of all shapes in 30 draws; 600 draws of each give 3,572."""
+    assert len(set().union(*(frames_of(shape)[0] for shape in every_shape().values()))) >= 1400
 
 
 def test_doable_shapes_are_not_borrowed() -> None:
@@ -96,42 +82,6 @@ def test_70_masked_solutions_differ() -> None:
     tables = (WORK, blocked.DOABLE)
     shapes = [shape for table in tables for shapes in table.values() for shape in shapes]
     assert len({masked("\n".join(unit_of(shape, seed).solution)) for shape in shapes for seed in range(10)}) >= 70
-
-
-def test_instructions_and_directives_share_no_sentence() -> None:
-    units = [unit_of(shape, seed) for _, shape in NAMED_SHAPES for seed in range(SEEDS)]
-    directives = {frame for unit in units for frame in frames(unit.directive)}
-    instructions = {frame for unit in units for frame in frames(unit.instruction)}
-    assert not directives & instructions
-
-
-def runs_of(text: str) -> set[str]:
-    """Every run of RUN words in a text, names and numbers masked, case and punctuation aside."""
-    words = [bare for word in masked(text).lower().split() if (bare := word.strip(".,;:?!()"))]
-    return {" ".join(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
-
-
-def test_instructions_and_directives_share_no_eight_words() -> None:
-    made = [(name, unit_of(shape, seed, seed % 2 == 1)) for name, shape in every_shape().items() for seed in range(30)]
-    told = {run for _, unit in made for run in runs_of(unit.directive)}
-    shared = [(name, unit.instruction, runs) for name, unit in made if (runs := runs_of(unit.instruction) & told)]
-    assert shared == []
-
-
-@pytest.mark.parametrize(("name", "shape"), every_shape().items())
-def test_a_shape_has_seven_instruction_frames(name: str, shape: Shape) -> None:
-    found: set[str] = set()
-    for seed in range(200):
-        found.add(masked(unit_of(shape, seed).instruction))
-        if len(found) == FRAMES:
-            return
-    pytest.fail(f"{name} has {len(found)} instruction frames")
-
-
-def test_shared_words_are_seen_in_any_case() -> None:
-    told = runs_of("Count the lines of amber.txt that contain basin and write the number to cedar.txt.")
-    assert runs_of("Please, count the lines of delta.txt that contain ochre.") & told
-    assert not runs_of("Please, count the lines in delta.txt that contain ochre.") & told
 
 
 def test_doable_commands_are_used_nowhere_else() -> None:

@@ -13,12 +13,19 @@ import torch
 from bench import figures, train
 from model import hardware, loading
 from schema import BadInputError
+from tests.helpers import tiny
 
 SHAPE = {
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
     "num_hidden_layers": 2, "vocab_size": 4096,
 }  # fmt: skip
 RUN = {"tokens_per_second": 50.0, "cpu_seconds": 2.0, "peak_bytes_above_weights": 100, "losses": [2.0], "norms": [1.0]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A miniature in the place of the real base, of which only the tokenizer is read."""
+    train.BASE = tiny.base(tmp_path_factory.mktemp("own") / "base")
 
 
 @pytest.fixture(scope="module")

@@ -24,15 +24,9 @@ from model.loading import load_model
 from model.render import Renderer, session_messages
 from operators.local import LocalOperator
 from operators.protocol import Tokens
-from tests.helpers import ROOT, tiny
+from tests.helpers import tiny
 
 OUTPUTS = [f"{name}.txt\nnotes/{name}-{count}.csv\n" * 4 for count, name in enumerate(("amber", "river", "stone"))]
-
-
-@pytest.fixture(scope="module")
-def checked_in() -> tuple[Any, Any]:
-    """The repository's own base: trained, so that what it writes follows from what it reads."""
-    return load_model(ROOT / "base", dtype="fp32", device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +41,7 @@ def adapted(base: Path) -> Any:
 
     torch.manual_seed(0)
     config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
-    return get_peft_model(load_model(base, device="cpu")[0], config).eval()
+    return get_peft_model(load_model(base, dtype="fp32", device="cpu")[0], config).eval()
 
 
 def numbers(count: int, seed: int, below: int = 500) -> list[int]:
@@ -154,8 +148,8 @@ def tied(model: Any, one: Tokens, other: Tokens) -> int:
     return int(apart is not None)
 
 
-def test_greedy_output_does_not_depend_on_cache_or_batch(checked_in: tuple[Any, Any]) -> None:
-    model, tokenizer = checked_in
+def test_greedy_output_does_not_depend_on_cache_or_batch(base: Path) -> None:
+    model, tokenizer = load_model(base, dtype="fp32", device="cpu")
     decoder = Decoder(model)
     together = sessions_at_once(decoder, tokenizer, 8)
     assert decoder.steps < sum(sum(one.assistant_mask) for one in together) / 3  # they were decoded together
@@ -168,8 +162,8 @@ def test_greedy_output_does_not_depend_on_cache_or_batch(checked_in: tuple[Any, 
     assert len({tuple(one.token_ids) for one in alone}) == 8
 
 
-def test_first_difference_and_its_gap(checked_in: tuple[Any, Any]) -> None:
-    model, _ = checked_in
+def test_first_difference_and_its_gap(base: Path) -> None:
+    model, _ = load_model(base, dtype="fp32", device="cpu")
     ids, mask = numbers(20, 0), [0] * 10 + [1] * 10
     assert first_difference(model, (ids, mask), ids) is None
     place, gap = first_difference(model, (ids, mask), [*ids[:15], ids[15] + 1, *ids[16:]]) or (0, 0.0)
@@ -183,7 +177,7 @@ def test_first_difference_and_its_gap(checked_in: tuple[Any, Any]) -> None:
 
 
 def test_sampled_output_depends_on_the_seed_only(base: Path) -> None:
-    model, tokenizer = load_model(base, device="cpu")
+    model, tokenizer = load_model(base, dtype="fp32", device="cpu")
     together = sessions_at_once(Decoder(model), tokenizer, 6, temperature=1.0)
     alone = [session(operator_of(Decoder(model), tokenizer, temperature=1.0), number) for number in range(6)]
     assert [one.token_ids for one in together] == [one.token_ids for one in alone]
@@ -272,7 +266,7 @@ def test_models_without_attention_are_decoded_plainly(capsys: pytest.CaptureFixt
 
 
 def test_model_errors_reach_every_waiting_thread(base: Path) -> None:
-    decoder = Decoder(load_model(base, device="cpu")[0])
+    decoder = Decoder(load_model(base, dtype="fp32", device="cpu")[0])
     failed: list[str] = []
 
     def job(ids: Sequence[int]) -> Callable[[], None]:
@@ -306,7 +300,7 @@ def test_small_models_use_one_thread(base: Path, monkeypatch: pytest.MonkeyPatch
     before, seen = torch.get_num_threads(), []
     torch.set_num_threads(3)
     try:
-        model = load_model(base, device="cpu")[0]
+        model = load_model(base, dtype="fp32", device="cpu")[0]
 
         def ended(_: list[int]) -> bool:
             seen.append(torch.get_num_threads())
@@ -331,7 +325,7 @@ def test_small_models_use_one_thread(base: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_turns_end_at_their_limits(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.decoder.IDLE_SECONDS", 0.05)
-    decoder = Decoder(load_model(base, device="cpu")[0])
+    decoder = Decoder(load_model(base, dtype="fp32", device="cpu")[0])
     assert decode(decoder, numbers(5, 0), 3).end == "length"
     assert decode(decoder, numbers(5, 0), 9, limit=7).end == "full"
     assert len(decode(decoder, numbers(5, 0), 9, ended=lambda ids: len(ids) == 4).token_ids) == 4

@@ -22,7 +22,7 @@ from pipeline.files import read_json, read_trajectories, write_record
 from sandbox import containers
 from sandbox.containers import IMAGE, api, identity
 from schema import Trajectory
-from tests.helpers import ROOT, program
+from tests.helpers import ROOT, program, tiny
 from tests.helpers.hand_scenarios import BASE, hand
 from tests.helpers.processes import heed_signals
 from tests.helpers.rollouts import Scripted, clean_environment, command_line, made, play, script, write_scenarios
@@ -444,7 +444,7 @@ STAGES: dict[str, tuple[list[str], int]] = {
     "generate.py": (["--author", "template", "--n", "1", "--tasks", "copy_files", "--out", "out"], 0),
     "authoring.gate": (["missing.json"], 2),
     "rollout.py": (["--operator", "reference", "--scenarios", "missing", "--out", "out"], 2),
-    "eval.py": (["--base", str(ROOT / "base"), "--scenarios", "good", "--out", "file/out"], 2),
+    "eval.py": (["--base", "tiny", "--scenarios", "good", "--out", "file/out"], 2),
     "dashdocker.py": (["self-check", "--only", "A01"], 0),
 }
 
@@ -452,6 +452,7 @@ STAGES: dict[str, tuple[list[str], int]] = {
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_reaps_dead_owners_only(stage: str, tmp_path: Path) -> None:
     write_record(tmp_path / "good", hand())
+    tiny.base(tmp_path / "tiny")
     (tmp_path / "file").write_text("")
     flags, code = STAGES[stage]
     deadline = {"sekft.deadline": str(time.time() + 600)}

@@ -1,1 +1,0 @@
-"""Make the tiny base model that the demo trains on."""
