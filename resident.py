@@ -75,15 +75,11 @@ class Request(Record):
     cwd: str
 
 
-def main(
-    *, command: str, base: str | None, dtype: str, load_4bit: bool, socket_path: Path, arguments: list[str]
-) -> int:
+def main(*, command: str, base: str, dtype: str, load_4bit: bool, socket_path: Path, arguments: list[str]) -> int:
     """Serve, or send one command to the server and print its answer."""
     if command not in JOBS and arguments:
         raise BadInputError(f"{arguments[0]}: {command} takes nothing; flags of resident.py stand before the command")
     if command == "serve":
-        if base is None:
-            raise BadInputError("serve needs --base, the model to hold: resident.py --base DIR serve")
         return Server(base, dtype, load_4bit, socket_path).serve()
     if taken := [flag for flag in arguments if flag.split("=")[0] in OWN_FLAGS]:
         raise BadInputError(f"{taken[0]} belongs to serve; leave it out, the held base is used")
@@ -293,7 +289,7 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     commands = ("serve", "fit", "evaluate", "status", "stop")
     parser.add_argument("command", choices=commands, help="serve: hold the base; others: send a request")
-    parser.add_argument("--base", default=None, help="serve: base model to hold")
+    stage.add_base_flag(parser, "serve: base model to hold")
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="serve: dtype of the weights")
     parser.add_argument("--load-4bit", action="store_true", help="serve: hold the base in 4-bit NF4")
     parser.add_argument(

@@ -13,6 +13,7 @@ When several rollouts in a row fail on the operator's side, the rest is left for
 """
 
 import argparse
+import dataclasses
 import sys
 import threading
 from collections import Counter
@@ -69,6 +70,8 @@ class RolloutSettings:
 
 def main(settings: RolloutSettings) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
+    if settings.operator == "local" and settings.base is None:
+        settings = dataclasses.replace(settings, base=stage.DEFAULT_BASE)
     check_rollout_settings(settings)
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
     image = require_image()
@@ -113,8 +116,7 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
                 f"--base and --adapter belong to --operator local, this is --operator {settings.operator}"
             )
         return
-    if settings.base is None:
-        raise BadInputError("--operator local needs --base, the model that operates")
+    assert settings.base is not None
     if settings.adapter is not None and settings.render is not None:
         raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
     check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
@@ -206,7 +208,7 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--operator", choices=("endpoint", "local", "reference"), default="endpoint", help="who acts (default endpoint)"
     )
-    add("--base", default=None, help="local: base model, a directory or a hub name")
+    add("--base", default=None, help=f"local: base model, a directory or a hub name (default {stage.DEFAULT_BASE})")
     add("--adapter", type=Path, default=None, help="local: adapter directory of sft.py (default none)")
     add("--render", choices=("markers", "chat"), default=None, help="local, no adapter: render format (markers)")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")

@@ -17,6 +17,7 @@ from typing import Any
 
 from model import hardware
 from pipeline.files import read_identity, read_json
+from pipeline.stage import DEFAULT_BASE
 from schema import BadInputError, canonical, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
@@ -35,6 +36,8 @@ def check_model(base: str | Path, adapter: str | Path | None = None) -> None:
     """
     directory = Path(base)
     if not directory.is_dir():
+        if str(base) == DEFAULT_BASE:
+            raise BadInputError(f"{base}: not here yet; make it with `python get_base.py`, or name another --base")
         if directory.exists() or str(base).count("/") != 1 or str(base).startswith((".", "/", "~")):
             raise BadInputError(f"{base}: no such base directory; name a model directory or a hub name (owner/name)")
     else:

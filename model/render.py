@@ -11,12 +11,14 @@ with its end marker, and so on. So the operator's context at each turn is a pref
 crosses the edge of a turn. The space that some tokenizers put before a text is switched off. Special tokens that are
 spelled out in a command or an output stay plain text, and a marker that is spelled out in an output is tokenised letter
 by letter, so that no file can forge the edge of a turn. A lossy tokenizer (WordPiece: case, runs of space) gives back
-only what it kept; Metaspace decodes a literal U+2581 as a space.
+only what it kept; Metaspace decodes a literal U+2581 as a space. A chat template that changes contents, drops turns or
+has an end marker that reads differently before what follows it is refused.
 """
 
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -33,6 +35,8 @@ Span = tuple[int, int]
 SYSTEM, USER, ASSISTANT, END = "<|system|>\n", "<|user|>\n", "<|assistant|>\n", "<|end|>"
 HEADERS = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
 PROMPT = "$ "
+PROBES = (" a\n", "")  # contents that a template must leave as they are; a command can be empty, an output is left out
+PROBE_ROUNDS = 4
 ORIENTATION = (
     "This is dash, a POSIX shell, on a Linux machine with a busybox userland and no network. "
     f"The user is operator, uid {OPERATOR_UID}, and the home directory is /home/operator. "
@@ -132,6 +136,8 @@ class Renderer:
         self.bos_id: int | None = tokenizer.bos_token_id if first == [tokenizer.bos_token_id] else None
         self._template = _Template(tokenizer, bos=tokenizer.bos_token if self.bos_id is not None else "")
         self.end_text: str = END if wire == "markers" else self._template.end_text
+        if wire == "chat" and (fault := self._template.fault() or self._token_fault()):
+            raise BadInputError(f"{_name(tokenizer)}: its chat template {fault}; use --render markers")
 
     @classmethod
     def for_base(cls, tokenizer: Any, wire: Wire = "markers") -> "Renderer":
@@ -252,6 +258,27 @@ class Renderer:
         """True where a generated `command` would be cut, because it spells the end marker."""
         return (command + self.end_text).find(self.end_text) < len(command)
 
+    def _token_fault(self) -> str | None:
+        """How the tokens of the template's pieces read otherwise than their text, or None.
+
+        The operator's turn is tokenised up to its end marker, a server tokenises on into the next turn, and both must
+        get the same ids. A special token that swallows the space beside it gives back another text.
+        """
+        user = Message(role="user", content="")
+        pieces = [*self._template.segment([user], first=True)[1], *self._template.segment([user], first=False)[1]]
+        follows = pieces[2]  # what stands between the end marker and the next user content
+        whole = self._specials.encode(self.end_text + follows, add_special_tokens=False)
+        alone = self._specials.encode(self.end_text, add_special_tokens=False)
+        count = len(alone.ids)
+        if (whole.ids[:count], whole.offsets[:count]) != (alone.ids, alone.offsets):
+            return f"has an end marker {self.end_text!r} that reads differently before {follows[:8]!r}"
+        tokens = self._specials.get_added_tokens_decoder()
+        for piece in [self.end_text, *pieces]:
+            for id_ in self._specials.encode(piece, add_special_tokens=False).ids:
+                if id_ in tokens and (tokens[id_].lstrip or tokens[id_].rstrip):
+                    return f"uses the token {tokens[id_].content!r}, which swallows the space beside it"
+        return None
+
     def _operator(self, command: str) -> _Segment:
         return _Segment(command + self.end_text, [(0, len(command))], operator=True)
 
@@ -356,6 +383,34 @@ class _Template:
             )
         return end
 
+    def fault(self) -> str | None:
+        """How the template changes or drops what it is given, or None.
+
+        Its pieces come from placeholders, so it could do so unseen; a server that applies it would then read another
+        text than the one that was trained.
+        """
+        roles = ["user", "assistant"] * PROBE_ROUNDS
+        try:
+            self._render(roles)
+        except _TemplateRefusedError as error:
+            return f"drops a turn ({error})"
+        with suppress(_TemplateRefusedError):
+            self._render(["system", *roles])
+            roles = ["system", *roles]
+        plain = [f"\ue000{index}\ue001" for index in range(len(roles))]
+        whole = self._apply(roles, plain)
+        for index, role in enumerate(roles):
+            for content in PROBES if role == "assistant" else PROBES[:1]:
+                wanted = whole.replace(plain[index], content)
+                try:
+                    found = self._apply(roles, [*plain[:index], content, *plain[index + 1 :]])
+                except _TemplateRefusedError as error:
+                    return f"refuses the {role} turn {content!r} ({error})"
+                if found != wanted:
+                    what = f"strips text: {content!r} in" if content else "drops or changes an empty text in"
+                    return f"{what} a turn of the {role}"
+        return None
+
     def segment(self, messages: Sequence[Message], *, first: bool) -> tuple[list[str], list[str]]:
         """The contents and the pieces around them; there is one piece more than contents.
 
@@ -389,18 +444,22 @@ class _Template:
 
     def _render(self, roles: Sequence[str]) -> list[str]:
         """The text around the contents of turns with these roles. Raises _TemplateRefusedError."""
-        from jinja2.exceptions import TemplateError
-
-        conversation = [{"role": role, "content": f"\ue000{index}\ue001"} for index, role in enumerate(roles)]
-        try:
-            # A fixed date: a template that prints today's date would render different texts in training and later.
-            text = self.tokenizer.apply_chat_template(conversation, tokenize=False, date_string="01 Jan 2025")
-        except TemplateError as error:
-            raise _TemplateRefusedError(str(error)) from error
+        text = self._apply(roles, [f"\ue000{index}\ue001" for index in range(len(roles))])
         parts = re.split("\ue000([0-9]+)\ue001", text)
         if parts[1::2] != [str(index) for index in range(len(roles))]:
             raise _TemplateRefusedError(f"turns {list(roles)} come out as {parts[1::2]}")
         return parts[::2]
+
+    def _apply(self, roles: Sequence[str], contents: Sequence[str]) -> str:
+        """What the template makes of these turns. Raises _TemplateRefusedError."""
+        from jinja2.exceptions import TemplateError
+
+        conversation = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=True)]
+        try:
+            # A fixed date: a template that prints today's date would render different texts in training and later.
+            return str(self.tokenizer.apply_chat_template(conversation, tokenize=False, date_string="01 Jan 2025"))
+        except TemplateError as error:
+            raise _TemplateRefusedError(str(error)) from error
 
 
 class _TemplateRefusedError(Exception):

@@ -218,7 +218,7 @@ def report_of(
 def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Add the flags of an eval; their values are EvalSettings."""
     add = parser.add_argument
-    add("--base", required=True, help="base model: a directory, or a hub name where a hub is reachable")
+    stage.add_base_flag(parser)
     add("--adapter", type=Path, default=None, help="adapter directory of sft.py (default: the base alone)")
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--n", type=int, default=None, help="number of scenarios, chosen by --seed (default all)")

