@@ -55,6 +55,7 @@ class RolloutSettings:
     timeout_seconds: float
     temperature: float | None
     retries: int
+    no_scaffold: bool
     workers: int
     limit: int | None
     seed: int
@@ -110,6 +111,8 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
     if min(counted) < 1:
         names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --workers, --limit"
         raise BadInputError(f"{names}: at least 1")
+    if settings.no_scaffold and settings.operator != "endpoint":
+        raise BadInputError(f"--no-scaffold belongs to --operator endpoint, this is --operator {settings.operator}")
     if settings.operator != "local":
         if settings.base is not None or settings.adapter is not None:
             raise BadInputError(
@@ -134,13 +137,14 @@ def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | Non
         "model": endpoint.model if endpoint else None,
         "base": model_hash(settings.base) or settings.base if settings.base else None,
         "adapter": adapter_hash(settings.adapter) if settings.adapter else None,
+        "no_scaffold": settings.no_scaffold or None,
     }
 
 
 def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
     """The endpoint that the environment names. Raises BadInputError."""
     return EndpointOperator.from_environment(
-        scaffold=SCAFFOLD,
+        scaffold=None if settings.no_scaffold else SCAFFOLD,
         temperature=settings.temperature,
         max_new_tokens=settings.max_new_tokens,
         retries=settings.retries,
@@ -228,6 +232,11 @@ def parser() -> argparse.ArgumentParser:
         help="sampling temperature (default: endpoint's own; local 0, greedy)",
     )
     add("--retries", type=int, default=5, help="endpoint: further tries of a failed request (default 5)")
+    add(
+        "--no-scaffold",
+        action="store_true",
+        help="endpoint: send the session's turns alone, to a model that was tuned with --render chat",
+    )
     add("--workers", type=int, default=2, help="rollouts at once (default 2)")
     add("--limit", type=int, default=None, help="only the first scenarios (default all)")
     add("--seed", type=int, default=0, help="seed of sampling and of the reference operator's variety (default 0)")

@@ -6,6 +6,10 @@
 
 The endpoint is told the scaffold and the session's messages, nothing else of the scenario. The scaffold goes into each
 request and never into a record. The operator's text is passed on exactly as the endpoint wrote it.
+
+Without a scaffold the messages are sent one by one as they are recorded. The chat template that the server applies then
+gives the ids that a model reads in training with `--render chat`, where the template takes several user turns in a row
+(bench/served.py checks that). With a scaffold they are merged, because many servers refuse such turns.
 """
 
 from collections.abc import Sequence
@@ -29,7 +33,7 @@ class EndpointOperator:
     model: str
     url: str = OLLAMA_URL
     key: str = "none"
-    scaffold: str = field(kw_only=True, repr=False)
+    scaffold: str | None = field(kw_only=True, repr=False)
     temperature: float | None = None
     max_new_tokens: int = 1024
     timeout_seconds: float = 120.0
@@ -83,8 +87,13 @@ class EndpointOperator:
         return None
 
 
-def wire_messages(messages: Sequence[Message], scaffold: str) -> list[dict[str, str]]:
-    """`messages` as they are sent: the scaffold before the system turn's text, consecutive user turns merged."""
+def wire_messages(messages: Sequence[Message], scaffold: str | None) -> list[dict[str, str]]:
+    """`messages` as they are sent: the scaffold before the system turn's text, consecutive user turns merged.
+
+    Without a scaffold nothing is added and nothing is merged.
+    """
+    if scaffold is None:
+        return [{"role": message.role, "content": message.content} for message in messages]
     wire: list[dict[str, str]] = []
     for message in messages:
         content = f"{scaffold}\n\n{message.content}" if message.role == "system" else message.content

@@ -349,6 +349,7 @@ def test_bad_flags_are_one_line_and_exit_2(few: Path, base: Path, tmp_path: Path
         (["--operator", "reference", "--samples", "0"], {}, "--samples"),
         (["--operator", "reference", "--sample", "1"], {}, "unrecognized arguments"),
         (["--operator", "reference", "--base", str(base)], {}, "--operator local"),
+        (["--operator", "reference", "--no-scaffold"], {}, "--no-scaffold belongs to --operator endpoint"),
         (["--operator", "local", "--base", "./nowhere"], {}, "no such base"),
         (["--operator", "local", "--base", str(bare)], {}, "tokenizer"),
         (["--operator", "local", "--base", str(base), "--adapter", str(other)], {}, "trained on base 'another'"),

@@ -20,7 +20,7 @@ START = [*opening(SCENARIO), *start_prompt()]
 
 def endpoint(server: ChatServer, **settings: Any) -> EndpointOperator:
     operator = EndpointOperator(
-        "test", server.url, scaffold=SCAFFOLD, **{"retries": 1, "timeout_seconds": 5.0, **settings}
+        "test", server.url, **{"scaffold": SCAFFOLD, "retries": 1, "timeout_seconds": 5.0, **settings}
     )
     operator.begin(SCENARIO, 5)
     return operator
@@ -48,6 +48,14 @@ def test_consecutive_user_turns_are_merged() -> None:
     assert [turn["role"] for turn in wire] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert wire[3]["content"] == "a.txt\n$ "
     assert wire[5]["content"] == "no newline\n$ "
+
+
+def test_without_a_scaffold_turns_are_sent_as_they_are() -> None:
+    messages = session_messages(SCENARIO, [("ls", "a.txt\n"), ("cat a.txt", "no newline")])
+    with ChatServer([say("ls")]) as server:
+        endpoint(server, scaffold=None).command(messages)
+        sent = server.requests[0].body["messages"]
+    assert sent == [{"role": message.role, "content": message.content} for message in messages]
 
 
 def test_scaffold_and_orientation_share_no_six_words() -> None:

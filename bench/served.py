@@ -1,0 +1,226 @@
+"""Compare a served model with the same model in this process: the rates of both, and their paired difference.
+
+    python -m bench.served --base base/smollm2 --adapter ckpt-run1 --scenarios split/holdout --n 40 --out served
+
+Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory (trained with --render chat)
+Writes  <out>/eval (eval.py), <out>/rollouts (rollout.py), <out>/model (base and adapter merged), <out>/served.json
+Needs   a Docker engine with the sandbox image, torch, `transformers serve` (requirements-dev.txt)
+
+`transformers serve` serves the base, or base and adapter merged into one directory in fp32. `rollout.py --operator
+endpoint --no-scaffold` plays the scenarios through it, `eval.py --render chat` the same ones in this process; both are
+greedy and in fp32. The exit code is 1 where a rate differs by more than its paired interval allows.
+
+The server applies the chat template of the model, which puts a system turn of its own before sessions that have none;
+ours have one. What the server makes of the endpoint's messages must be the ids of the chat render. So each context of
+both runs is tokenised in both ways and compared, id by id. Contexts may differ where a command begins with a newline,
+which the template's header ends in, and where an output spells a marker, which only the render takes apart.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline import stage
+from model.loading import fetch, load_model
+from model.render import Renderer, after_step, opening, start_prompt
+from operators.endpoint import wire_messages
+from operators.evaluation import choose
+from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
+from pipeline.rates import RATES, event_rates, paired
+from pipeline.tables import format_difference, format_rate
+from schema import BadInputError, Message, Scenario, Trajectory, WorldError
+
+ROOT = Path(__file__).parent.parent
+START_SECONDS = 300.0
+
+
+def main(
+    *,
+    base: str,
+    adapter: Path | None,
+    scenarios: Path,
+    out: Path,
+    n: int | None,
+    seed: int,
+    max_steps: int,
+    max_new_tokens: int,
+) -> int:
+    """Serve, play in both ways, compare."""
+    fetch(base, adapter)
+    if adapter is not None and read_json(adapter / "render.json").get("wire") != "chat":
+        raise BadInputError(f"{adapter}: was not trained with --render chat, and a server renders chats alone")
+    chosen = choose(read_scenarios(scenarios), n, seed)
+    tokenizer = load_tokenizer(base)
+    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer.for_base(tokenizer, "chat")
+    if differing := differing_contexts(tokenizer, renderer, [probe(chosen[0])]):
+        raise BadInputError(f"{base}: its chat template gives a server other ids than --render chat ({differing[0]})")
+    limits = ["--seed", str(seed), "--max-steps", str(max_steps), "--max-new-tokens", str(max_new_tokens)]
+    subject = ["--adapter", str(adapter)] if adapter is not None else ["--render", "chat"]
+    count = [] if n is None else ["--n", str(n)]
+    run_script(
+        ["eval.py", "--base", base, *subject, "--scenarios", str(scenarios), *count, *limits, "--dtype", "fp32"],
+        out / "eval",
+    )
+    for scenario in chosen:
+        write_record(out / "scenarios", scenario)
+    write_json(out / "scenarios" / "manifest.json", {"finished": True})
+    with serving(merged(base, adapter, out / "model") if adapter is not None else base, out) as address:
+        run_script(
+            ["rollout.py", "--operator", "endpoint", "--no-scaffold", "--scenarios", str(out / "scenarios"), *limits,
+             "--temperature", "0"],
+            out / "rollouts", **address,
+        )  # fmt: skip
+    local, served = (
+        {one.scenario_id: one for one in read_trajectories(directory, partial=True)}
+        for directory in (out / "eval" / ("adapter" if adapter is not None else "base"), out / "rollouts")
+    )
+    figures = compare(local, served, seed) | agreement(tokenizer, renderer, [*local.values(), *served.values()])
+    write_json(out / "served.json", {"date": time.strftime("%Y-%m-%d"), "base": base, **figures})
+    stage.print_summary({"out": str(out), **figures})
+    return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
+
+
+def load_tokenizer(base: str) -> Any:
+    """The base's tokenizer."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(base)
+
+
+def run_script(command: Sequence[str], out: Path, **environment: str) -> None:
+    """Run a script of this project with --out. Raises WorldError where it fails; voided episodes are no failure."""
+    script, *flags = command
+    done = subprocess.run(
+        [sys.executable, str(ROOT / script), *flags, "--out", str(out)], env={**os.environ, **environment}, check=False
+    )
+    if done.returncode == stage.BAD_INPUT or not out.exists():
+        raise WorldError(f"{script} ended with exit code {done.returncode}")
+
+
+def merged(base: str, adapter: Path, out: Path) -> str:
+    """Base and adapter merged into an ordinary model directory, in fp32; made anew every time."""
+    model, tokenizer = load_model(base, adapter, dtype="fp32", device="cpu")
+    shutil.rmtree(out, ignore_errors=True)
+    model.merge_and_unload().save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    return str(out)
+
+
+@contextlib.contextmanager
+def serving(model: str, out: Path) -> Iterator[dict[str, str]]:
+    """A server of `model` on loopback; gives the environment that names it. Its output goes to <out>/serve.log."""
+    program = Path(sys.executable).parent / "transformers"
+    with socket.socket() as probing:
+        probing.bind(("127.0.0.1", 0))
+        port = probing.getsockname()[1]
+    command = [str(program), "serve", model, "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32"]
+    log = out / "serve.log"
+    with log.open("w") as words:
+        child = subprocess.Popen(
+            command, stdout=words, stderr=subprocess.STDOUT, env={**os.environ, "HF_HUB_OFFLINE": "1"}
+        )
+        try:
+            wait_for(f"http://127.0.0.1:{port}/health", child, log)
+            yield {
+                "SEKFT_OP_URL": f"http://127.0.0.1:{port}/v1", "SEKFT_OP_MODEL": model, "SEKFT_OP_KEY": "none",
+            }  # fmt: skip
+        finally:
+            child.terminate()
+            child.wait()
+
+
+def wait_for(url: str, child: subprocess.Popen[bytes], log: Path) -> None:
+    """Return once the server answers. Raises WorldError where it ends, or takes longer than START_SECONDS."""
+    deadline = time.monotonic() + START_SECONDS
+    while child.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=5):
+            return
+        time.sleep(0.5)
+    lines = log.read_text().strip().splitlines() or ["it wrote nothing"]
+    raise WorldError(f"transformers serve does not answer; {log} ends in: {lines[-1]}")
+
+
+def compare(local: dict[str, Trajectory], served: dict[str, Trajectory], seed: int) -> dict[str, Any]:
+    """Print both sets of rates and the paired differences; give them as figures."""
+    both = sorted(local.keys() & served.keys())
+    rates = [event_rates([found[key] for key in both]) for found in (local, served)]
+    differences = paired({key: local[key] for key in both}, {key: served[key] for key in both}, seed)
+    figures: dict[str, Any] = {"n": differences.n, "rates": {}}
+    within = True
+    print(f"\n{'':16}{'in this process':>24}{'served':>24}   served - in this process", file=sys.stderr)
+    for name in RATES:
+        cells = [format_rate(getattr(one, name)) for one in rates]
+        difference = getattr(differences, name)
+        print(f"{name:16}{cells[0]:>24}{cells[1]:>24}   {format_difference(difference)}", file=sys.stderr)
+        figures["rates"][name] = [getattr(one, name).rate for one in rates]
+        if difference is not None:
+            figures["rates"][name] += [difference.difference, *difference.interval]
+            within &= difference.interval[0] <= 0 <= difference.interval[1]
+    same = sum(local[key].commands == served[key].commands for key in both)
+    return {**figures, "same_commands": same, "equal_within_intervals": within and differences.n > 0}
+
+
+def agreement(tokenizer: Any, renderer: Renderer, sessions: Sequence[Trajectory]) -> dict[str, int]:
+    """In how many contexts of the sessions the server's ids are not those of the chat render."""
+    differing = differing_contexts(tokenizer, renderer, [session.messages for session in sessions])
+    contexts = sum(message.role == "assistant" for session in sessions for message in session.messages)
+    return {"contexts": contexts, "contexts_that_differ": len(differing)}
+
+
+def differing_contexts(tokenizer: Any, renderer: Renderer, sessions: Sequence[Sequence[Message]]) -> list[str]:
+    """The contexts whose ids differ, in words: what the server's own call gives for the endpoint's messages, and we."""
+    found = []
+    for messages in sessions:
+        for index, message in enumerate(messages):
+            if message.role != "assistant":
+                continue
+            theirs = tokenizer.apply_chat_template(
+                wire_messages(messages[:index], None), add_generation_prompt=True, return_dict=True, tokenize=True
+            )["input_ids"]
+            ours = renderer.context(messages[:index])
+            if theirs != ours:
+                at = next((at for at, pair in enumerate(zip(theirs, ours, strict=False)) if pair[0] != pair[1]), -1)
+                found.append(f"{len(theirs)} ids against {len(ours)}, the first difference at {at}")
+    return found
+
+
+def probe(scenario: Scenario) -> list[Message]:
+    """A session with outputs of every kind: with and without a last newline, none, and with space at its edges."""
+    rng = random.Random("served/probe")
+    outputs = ["a.txt\n", "", "   12 a.txt", "\n\ntotal 0\n", " usage: tide list | show N\n\n"]
+    messages = [*opening(scenario), *start_prompt()]
+    for output in rng.sample(outputs, len(outputs)):
+        messages += [Message(role="assistant", content=rng.choice(["ls -la", "wc -l a.txt", "tide show 2"]))]
+        messages += after_step(output)
+    return [*messages, Message(role="assistant", content="exit")]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    add = parser.add_argument
+    stage.add_base_flag(parser)
+    add(
+        "--adapter", type=Path, default=None, help="adapter directory of sft.py --render chat (default: the base alone)"
+    )
+    add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
+    add("--out", type=Path, required=True, help="directory for the episodes of both ways and the figures")
+    add("--n", type=int, default=None, help="number of scenarios, chosen as eval.py chooses them (default all)")
+    add("--seed", type=int, default=0, help="chooses the scenarios, seeds the bootstrap (default 0)")
+    add("--max-steps", type=int, default=30, help="commands per episode (default 30)")
+    add("--max-new-tokens", type=int, default=256, help="tokens per command (default 256)")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run_script(main, parser())
