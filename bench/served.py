@@ -39,6 +39,7 @@ from pipeline.files import read_json, read_scenarios, read_trajectories, write_j
 from pipeline.rates import RATES, event_rates, paired
 from pipeline.tables import format_difference, format_rate
 from schema import BadInputError, Message, Scenario, Trajectory, WorldError
+from training.run import load_tokenizer
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 300.0
@@ -67,7 +68,7 @@ def main(
     limits = ["--seed", str(seed), "--max-steps", str(max_steps), "--max-new-tokens", str(max_new_tokens)]
     subject = ["--adapter", str(adapter)] if adapter is not None else ["--render", "chat"]
     count = [] if n is None else ["--n", str(n)]
-    run_script(
+    run_to(
         ["eval.py", "--base", base, *subject, "--scenarios", str(scenarios), *count, *limits, "--dtype", "fp32"],
         out / "eval",
     )
@@ -75,7 +76,7 @@ def main(
         write_record(out / "scenarios", scenario)
     write_json(out / "scenarios" / "manifest.json", {"finished": True})
     with serving(merged(base, adapter, out / "model") if adapter is not None else base, out) as address:
-        run_script(
+        run_to(
             ["rollout.py", "--operator", "endpoint", "--no-scaffold", "--scenarios", str(out / "scenarios"), *limits,
              "--temperature", "0"],
             out / "rollouts", **address,
@@ -90,14 +91,7 @@ def main(
     return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
 
 
-def load_tokenizer(base: str) -> Any:
-    """The base's tokenizer."""
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(base)
-
-
-def run_script(command: Sequence[str], out: Path, **environment: str) -> None:
+def run_to(command: Sequence[str], out: Path, **environment: str) -> None:
     """Run a script of this project with --out. Raises WorldError where it fails; voided episodes are no failure."""
     script, *flags = command
     done = subprocess.run(

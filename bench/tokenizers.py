@@ -62,7 +62,7 @@ def main(*, base: Path, sessions: int, seed: int, out: Path) -> int:
     rows = {}
     for name, tokenizer in real_tokenizers(base).items():
         for wire in ("markers", "chat"):
-            rows[f"{name}, {wire}"] = row = measure(tokenizer, wire, sessions, seed)
+            rows[f"{name}, {wire}"] = row = try_tokenizer(tokenizer, wire, sessions, seed)
             print(f"{name:38} {wire:8} {told(row)}", flush=True)
     write_json(out, {"date": time.strftime("%Y-%m-%d"), "seed": seed, "sessions": sessions, "tokenizers": rows})
     return stage.WORLD_FAILED if any(row.get("violations") for row in rows.values()) else stage.DONE
@@ -76,7 +76,7 @@ def told(row: dict[str, Any]) -> str:
     return f"{row['violations'] or 'no violation'} in {row['sessions']} sessions of {row['tokens']:,} tokens{lost}"
 
 
-def measure(tokenizer: Any, wire: Wire, sessions: int, seed: int) -> dict[str, Any]:
+def try_tokenizer(tokenizer: Any, wire: Wire, sessions: int, seed: int) -> dict[str, Any]:
     """Sessions, tokens, and the number of sessions that break each invariant; or why the renderer refuses."""
     try:
         renderer = Renderer.for_base(tokenizer, wire)
