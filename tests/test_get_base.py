@@ -140,3 +140,14 @@ def test_no_hub_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "the hub did not give it" in done.stderr.strip().splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+def test_digits_that_are_read_otherwise_are_seen(made: Made, tmp_path: Path) -> None:
+    """With GPT-2's own splitting, which transformers takes for every GGUF file, `     12` is other tokens."""
+    shutil.copytree(made[0], tmp_path / "other")
+    path = tmp_path / "other" / "tokenizer.json"
+    described = json.loads(path.read_text())
+    described["pre_tokenizer"] = described["pre_tokenizer"]["pretokenizers"][1]
+    path.write_text(json.dumps(described))
+    with pytest.raises(BadInputError, match="'     12 a' is read as"):
+        get_base.check(tmp_path / "other", exact=True)
