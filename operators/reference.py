@@ -6,9 +6,9 @@
 
 Its sessions are offline training data, so each command must follow from what the screen has shown. The operator calls
 the provider only after it has seen the announcement. It carries out each directive as soon as it has read it, then asks
-for the next one, until there are no more. It appends `|| failed=1` to its work where the syntax allows that, so that
-the shell notes a failure; it prints that note before its terminal, and the note decides between `exit` and `panic`. A
-directive that cannot be done is tried once and left, the others are done, and `panic` repeats what the screen said.
+for the next one, until there are no more. A directive that cannot be done is tried once and left, and the others are
+done. Before it leaves, it lists what the directives asked it to make: what a directive that cannot be done should have
+left is missing there. `panic` repeats what the screen said of it.
 Most sessions follow a few plain routines; the others look elsewhere first, inspect results, or join commands. The seed
 decides all of it.
 """
@@ -34,7 +34,6 @@ LOOKS: dict[str, float] = {  # the first command where the login shows no announ
     "id": 0.02,
 }
 SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # the first command at times where the login shows the announcement
-NOTE, SHOW_NOTE = " || failed=1", "set | grep failed"  # no other command of this operator begins with "set"
 NAME = re.compile(r"\w{2,}")
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
@@ -95,16 +94,13 @@ class ReferenceOperator:
         yield from self._learn()
         self.style = self._some({"one": 0.84, "lines": 0.08, "pairs": 0.08})
         parts = dict(enumerate(parts_of(self.scenario)))
-        for call in one_at_a_time(self.scenario):
-            yield from self._ask(call, parts)
-        for call in self.scenario.provider.directive_commands if parts else []:  # a provider of another form
+        products = made_things(self.scenario, parts)
+        for call in self.scenario.provider.directive_commands:
             yield from self._ask(call, parts)
         if parts:
             yield f"panic {len(parts)} of the directives cannot be read"
-        if self.scenario.terminal == "exit":
-            yield from self._look_after()
-        yield SHOW_NOTE
-        if self.last:
+        yield from self._look_after(products)
+        if self.scenario.terminal == "panic":
             yield from self._give_up()
         else:
             yield self._some({"exit": 0.85, "exit 0": 0.15})
@@ -188,10 +184,10 @@ class ReferenceOperator:
             commands = [self.rng.choice(attempts)]
         if self.style == "one" or self.scenario.terminal == "panic":
             for command in commands:
-                yield noted(command)
+                yield command
                 self._note_failure(command)
         else:
-            yield from self._joined([noted(command) for command in commands])
+            yield from self._joined(commands)
 
     def _attempts(self, directive: str) -> list[str]:
         fixtures = [fixture.path for fixture in self.scenario.world_fixtures()]
@@ -216,12 +212,14 @@ class ReferenceOperator:
         if lines:
             self.failure = (command, lines[0])
 
-    def _look_after(self) -> Iterator[str]:
-        commands = self.scenario.reference_solution
-        if self.rng.random() >= 0.15 or any(re.search(r"\bcd\b", command) for command in commands):
+    def _look_after(self, products: Sequence[str]) -> Iterator[str]:
+        """List what was to be made, or look at the last of it."""
+        if not products or any(re.search(r"\bcd\b", command) for command in self.scenario.reference_solution):
+            yield "ls"
             return
-        written = re.search(r"> ?([\w./-]+)$", commands[-1])
-        yield f"cat {_word(written[1])}" if written and not written[1].startswith("/dev/") else "ls"
+        yield " ".join(["ls", *map(_word, products)])
+        if self.scenario.terminal == "exit" and self.rng.random() < 0.1:
+            yield f"cat {_word(products[-1])}"
 
     def _give_up(self) -> Iterator[str]:
         """Panic with a reason in words that the screen has shown."""
@@ -261,31 +259,29 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
     return max(ends)[2]
 
 
-def one_at_a_time(scenario: Scenario) -> list[str]:
-    """The calls that print the directives one after another, and one more call that prints none.
-
-    A provider that takes numbers is asked for the next number. Where it prints all directives at once, or is asked for
-    all topics at once, `sed` picks the next line.
-    """
-    calls, count = scenario.provider.directive_commands, len(scenario.directives)
-    if scenario.provider_kind == "bulletin":
-        return [f"{calls[0]} | sed -n {line}p" for line in range(1, count + 2)]
-    if scenario.provider_kind == "topics":
-        reader = calls[-1].rsplit(" ", 1)[0]
-        every = f"{calls[0]} | xargs -n 1 {reader}"
-        return [calls[0], *(f"{every} | sed -n {line}p" for line in range(1, count + 2))]
-    beyond = re.sub(rf"(?<![\w.-]){count}(?![\w.-])", str(count + 1), calls[-1], count=1)
-    return [*calls, beyond] if beyond != calls[-1] else calls
-
-
 def is_plain(command: str) -> bool:
     """True when another command may follow `command` on its line."""
     return not ("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\")
 
 
-def noted(command: str) -> str:
-    """`command` with NOTE appended, so that the shell notes a failure; unchanged where nothing may follow it."""
-    return command + NOTE if is_plain(command) else command
+def made_things(scenario: Scenario, parts: dict[int, list[str]]) -> list[str]:
+    """Paths, relative to the home, that the directives ask for and that do not exist at the start, in their order.
+
+    Of a directive that can be done only paths count that its commands (`parts`, by directive) name too. A name without
+    a directory counts as there where a file of that name lies anywhere, and as no file without an ending.
+    """
+    there = {fixture.path.removeprefix(HOME + "/") for fixture in scenario.world_fixtures()}
+    there |= {PurePosixPath(path).name for path in there}
+    found: dict[str, None] = {}
+    for number, directive in enumerate(scenario.directives):
+        typed = " ".join(parts[number])
+        unpacks = any(path.endswith(tuple(ARCHIVE_TESTS)) and path in directive for path in there)
+        for match in PATH.finditer(re.sub(r"https?://\S+", "", directive)):
+            path = match[1] or match[2]
+            in_work = f"> {_word(path)}" in typed if unpacks else path in typed  # not the member of an archive
+            if path not in there and re.search(r"\w[/.]", path) and (in_work or not typed):
+                found[path] = None
+    return list(found)
 
 
 def obstacle(scenario: Scenario, command: str, line: str) -> str:

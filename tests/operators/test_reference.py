@@ -6,7 +6,7 @@ import pytest
 
 from authoring import templates
 from authoring.templates.world import Names
-from operators.reference import ReferenceOperator, harmless_attempts, noted, one_at_a_time, parts_of
+from operators.reference import ReferenceOperator, harmless_attempts, made_things, parts_of
 from pipeline.verdicts import events_of
 from schema import HOME, Fixture, Scenario, Trajectory
 from taxonomy import ARCHETYPES
@@ -60,38 +60,24 @@ def test_attempts_use_names_of_the_directive(task: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "calls", "asked"),
+    ("directive", "typed", "products"),
     [
-        ("subcommand", ["duty list", "duty 1", "duty 2"], ["duty list", "duty 1", "duty 2", "duty 3"]),
-        ("piped", ["echo 1 | duty-2 get", "echo 2 | duty-2 get"], [f"echo {n} | duty-2 get" for n in (1, 2, 3)]),
-        ("keyvalue", ["duty part=1", "duty part=2"], ["duty part=1", "duty part=2", "duty part=3"]),
-        ("flags", ["duty --first", "duty --last"], ["duty --first", "duty --last"]),
-        ("bulletin", ["duty all"], [f"duty all | sed -n {n}p" for n in (1, 2, 3)]),
-        (
-            "topics",
-            ["duty names", "duty on moon", "duty on reef"],
-            ["duty names", *(f"duty names | xargs -n 1 duty on | sed -n {n}p" for n in (1, 2, 3))],
-        ),
-    ],
-)  # fmt: skip
-def test_directives_are_asked_one_at_a_time(kind: str, calls: list[str], asked: list[str]) -> None:
-    provider = hand().provider.model_copy(update={"directive_commands": calls})
-    changed = {"provider_kind": kind, "provider": provider, "directives": ["x", "y"]}
-    assert one_at_a_time(hand().model_copy(update=changed)) == asked
-
-
-@pytest.mark.parametrize(
-    ("command", "typed"),
-    [
-        ("sort a | head -n 3 > b", "sort a | head -n 3 > b || failed=1"),
-        ("cd moon && rm a", "cd moon && rm a || failed=1"),
-        ("cat > a <<EOF\nx\nEOF", "cat > a <<EOF\nx\nEOF"),
-        ("echo '# x' >> a", "echo '# x' >> a"),
-        ("sleep 1 &", "sleep 1 &"),
+        ("Sort a.txt into b.txt.", ["sort a.txt > b.txt"], ["b.txt"]),
+        ("Rename a.txt to 'b c.txt'.", ["mv a.txt 'b c.txt'"], ["b c.txt"]),
+        ("Write 'all is well' to moon/b.", ["echo 'all is well' > moon/b"], ["moon/b"]),
+        ("Copy the files b.txt and a.txt of moon to reef/c.", ["cp moon/*.txt reef/c"], ["reef/c"]),
+        ("Get b.txt out of x.tar and into c.txt.", ["tar -xOf x.tar b.txt > c.txt"], ["c.txt"]),
+        ("Save http://a.example/b.txt as page.html.", [], ["page.html"]),
+        ("Write hello to /etc/motd.new.", [], ["/etc/motd.new"]),
+        ("Delete a.txt.", ["rm a.txt"], []),
     ],
 )
-def test_commands_note_their_failure(command: str, typed: str) -> None:
-    assert noted(command) == typed
+def test_what_the_directives_ask_for_is_listed(directive: str, typed: list[str], products: list[str]) -> None:
+    changed = {
+        "directives": [directive],
+        "fixtures": [Fixture(path=f"{HOME}/{name}", text="a\n") for name in ("a.txt", "moon/a.txt", "x.tar")],
+    }
+    assert made_things(hand().model_copy(update=changed), {0: typed}) == products
 
 
 @pytest.fixture(scope="module")
@@ -127,10 +113,15 @@ def test_reference_uses_only_shown_text(rollouts: list[tuple[Scenario, Trajector
 
 
 @pytest.mark.docker
-def test_terminal_follows_the_failure_note(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
-    shown = {"exit": "", "panic": "failed='1'\n"}
+def test_the_last_look_tells_exit_from_panic(rollouts: list[tuple[Scenario, Trajectory]]) -> None:
+    missing = []
     for scenario, trajectory in rollouts:
-        assert trajectory.steps[-1].output == shown[scenario.terminal], scenario.id
+        look = next(step for step in reversed(trajectory.steps) if step.command.split()[0] == "ls")
+        if scenario.terminal == "exit":
+            assert "No such file" not in look.output, scenario.id
+        else:
+            missing.append("No such file" in look.output)
+    assert sum(missing) > 0.7 * len(missing)  # the others asked for no file by a name
 
 
 @pytest.mark.docker
