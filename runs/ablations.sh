@@ -3,9 +3,9 @@
 #
 #     runs/ablations.sh [NAME...]        # default all; days on 2 cores; every stage resumes
 #
-# Reads   base/smollm2; runs/out/proof as `runs/proof.sh 1` made it: the sessions, a third of the scenarios of split seed 1,
-#         its held-out set, and the adapter at 1e-3 on that third. That adapter is the row `one`; every other row
-#         changes one setting of it.
+# Reads   base/smollm2; runs/out/proof as `runs/proof.sh 1` made it: the sessions, a third of the scenarios of split
+#         seed 1, its held-out set, and the adapter at 1e-3 on that third. That adapter is the row `one`; every other
+#         row changes one setting of it.
 # Writes  runs/out/ablations/<name>/ with adapter and eval; runs/out/ablations/rates.md with one row each
 # Needs   .venv/bin first on PATH; a Docker engine with the sandbox image
 #
@@ -62,8 +62,8 @@ for name in "$@"; do
   # A flag that is given twice counts as it was given last.
   # shellcheck disable=SC2086 # the changed flags are several words
   step python sft.py --data "$data" --scenarios "$scenarios" --holdout "$PROOF/archetypes/holdout" \
-    --out "$adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 \
-    --lr 1e-3 --epochs 2 --batch 1 --accum 1 --seed 1 ${changed[$name]}
+    --out "$adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs 2 --batch 1 \
+    --accum 1 --seed 1 ${changed[$name]}
   step python eval.py --adapter "$adapter" --scenarios "$PROOF/unread/holdout" --seed 1 \
     --n "${EPISODES:-100}" --max-steps 24 --max-new-tokens 80 --out "$here/eval"
   runs+=("$here/eval")
