@@ -41,9 +41,9 @@ step python sft.py --data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout
   --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 2 --accum 1
 
 # Play both held-out sets with base and adapter, without a scaffold.
-step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/archetypes/holdout" --compare-base --render chat \
+step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/archetypes/holdout" --compare-base \
   --n "${EPISODES:-60}" --seed 1 --max-steps "${STEPS:-24}" --max-new-tokens 80 --out "$OUT/eval-archetypes"
-step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/scenarios-split/holdout" --compare-base --render chat \
+step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/scenarios-split/holdout" --compare-base \
   --n "${EPISODES:-60}" --seed 1 --max-steps "${STEPS:-24}" --max-new-tokens 80 --out "$OUT/eval-scenarios"
 
 step python report.py --runs "$OUT/eval-archetypes" "$OUT/eval-scenarios" --table "$OUT/rates.md" \

@@ -33,7 +33,8 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 # train ADAPTER SCENARIOS: train at three learning rates on the sessions of SCENARIOS; ADAPTER is the mean of the three.
 train() {
   for rate in 1e-3 8e-4 6e-4; do
-    step python sft.py --data "$OUT/trajectories" --scenarios "$2" --holdout "$here/archetypes/holdout" --out "$1-$rate" \
+    step python sft.py --data "$OUT/trajectories" --scenarios "$2" \
+      --holdout "$here/archetypes/holdout" --out "$1-$rate" \
       --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr "$rate" --epochs "${EPOCHS:-2}" --batch 1 --accum 1 \
       --seed "$split_seed"
   done
