@@ -173,7 +173,7 @@ def _cells(rates: EventRates | BehaviourRates) -> list[str]:
 
 
 def shared_texts(runs: Runs) -> list[str]:
-    """How much of the held-out scenarios' texts the base (corpus) and the adapter (data) have read."""
+    """How much of the held-out scenarios' texts the adapter has read (data)."""
     rows = [(label, by, parts) for label, run in runs.items() for by, parts in run.overlap.shared.items()]
     if not rows:
         return []

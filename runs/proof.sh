@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Measure what an adapter adds to the tiny base in archetypes that it was not trained on, for four split seeds.
+# Measure what an adapter adds to base/smollm2 in archetypes that it was not trained on. NOT RUN YET on this base.
 #
-#     runs/proof.sh [SPLIT_SEED...]        # default 1 2 3 4; hours on 2 cores; every stage resumes
+#     runs/proof.sh [SPLIT_SEED...]        # default 1 2 3 4; days on 2 cores; every stage resumes
 #
-# Reads   base/; dev/proof/scenarios.tar.xz, 3,200 scenarios that generate.py wrote and gated with the flags below (an
-#         hour saved). With N they are generated here.
+# Reads   base/smollm2 (get_base.py)
 # Writes  runs/out/proof/: scenarios, trajectories; per split seed (directory draw-SEED) two splits, adapter, two evals
 #         with their contamination counts; dev/proof/rates.md and curve.svg. This command makes the last two again:
 #             python report.py --runs runs/out/proof/draw-*/eval-* --table dev/proof/rates.md \
@@ -16,9 +15,8 @@
 # 1. Split seed N holds out six archetypes, at least one of them blocked. Of each other archetype a tenth of the
 #    scenarios is held out too. Nothing is trained before that.
 # 2. The rest trains three adapters at three learning rates. Their mean is evaluated.
-# 3. contamination.py counts which held-out texts occur in the training data of the adapter and of the base. A scenario
-#    of a held-out archetype is left out if its directives, announcement or provider texts do, or if a 13-gram of its
-#    commands occurs in a session.
+# 3. contamination.py counts which held-out texts occur in the adapter's training data. A scenario of a held-out
+#    archetype is left out if a 13-gram of its directives, announcement, provider texts or commands occurs there.
 # 4. eval.py plays both held-out sets with the adapter, the bare base, and the base with its output cleaned up.
 # For split seed 1, a tenth and a third of the scenarios train three adapters each: the points of the learning curve.
 #
@@ -35,11 +33,12 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 # train ADAPTER SCENARIOS: train at three learning rates on the sessions of SCENARIOS; ADAPTER is the mean of the three.
 train() {
   for rate in 1e-3 8e-4 6e-4; do
-    step python sft.py --data "$OUT/trajectories" --scenarios "$2" --base base --holdout "$here/archetypes/holdout" \
-      --out "$1-$rate" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr "$rate" --epochs "${EPOCHS:-2}" \
-      --batch 1 --accum 1 --seed "$split_seed"
+    step python sft.py --data "$OUT/trajectories" --scenarios "$2" \
+      --holdout "$here/archetypes/holdout" --out "$1-$rate" \
+      --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr "$rate" --epochs "${EPOCHS:-2}" --batch 1 --accum 1 \
+      --seed "$split_seed"
   done
-  step python average.py --base base --adapters "$1-1e-3" "$1-8e-4" "$1-6e-4" --out "$1"
+  step python average.py --adapters "$1-1e-3" "$1-8e-4" "$1-6e-4" --out "$1"
 }
 
 # count_contamination SPLIT OUT [FLAG...]: count which texts of the held-out set of SPLIT occur in training data.
@@ -47,24 +46,20 @@ count_contamination() {
   local side=$1 out=$2
   shift 2
   step python contamination.py --holdout "$here/$side/holdout" --data "$OUT/trajectories" \
-    --scenarios "$here/scenarios/train" --base base --out "$out" "$@"
+    --scenarios "$here/scenarios/train" --out "$out" "$@"
 }
 
 # evaluate ADAPTER SCENARIOS RUN [FLAG...]: play the adapter in these scenarios; RUN is the eval's directory.
 evaluate() {
   local adapter=$1 scenarios=$2 run=$3
   shift 3
-  step python eval.py --base base --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" \
+  step python eval.py --adapter "$adapter" --scenarios "$scenarios" --n "${EPISODES:-100}" \
     --seed "$split_seed" --max-steps 24 --max-new-tokens 80 --out "$run" "$@"
   runs+=("$run")
   adapters+=("$adapter")
 }
 
-if [ -n "${N-}" ]; then
-  step python generate.py --author template --n "$N" --seed 2 --workers 8 --out "$OUT/scenarios"
-elif ! [ -e "$OUT/scenarios" ]; then
-  step python -m tarfile --filter data -e dev/proof/scenarios.tar.xz "$OUT"
-fi
+step python generate.py --author template --n "${N:-3200}" --seed 2 --workers 8 --out "$OUT/scenarios"
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --panic-samples 3 \
   --workers 4 --out "$OUT/trajectories"
 

@@ -14,6 +14,7 @@ from types import ModuleType
 
 import pytest
 
+from pipeline.rates import BEHAVIOUR, RATES
 from pipeline.stage import settings_of
 from tests.helpers import ROOT, program
 
@@ -305,6 +306,21 @@ def test_another_rate_on_the_page_is_seen() -> None:
     rows = "".join(f"| {seed} | {' | '.join(cells)} |\n" for seed, cells in made.items())
     assert rates_in_table(rows) == made
     assert rates_in_table(rows.replace("| 1 | 95 |", "| 1 | 96 |")) != made
+
+
+def shows_eval_columns(text: str) -> bool:
+    """True where a page shows the columns of eval.py's first two tables, in their order."""
+    lines = [line.split() for line in text.splitlines()]
+    return [*RATES, "voided"] in lines and list(BEHAVIOUR) in lines
+
+
+def test_readme_shows_the_columns_that_eval_prints() -> None:
+    assert shows_eval_columns((ROOT / "README.md").read_text())
+
+
+def test_a_missing_column_is_seen() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert not shows_eval_columns(text.replace("discover_rate   ", ""))
 
 
 def dead_links(page: Path, text: str) -> list[str]:
