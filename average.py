@@ -1,8 +1,8 @@
 """Average adapters that began at the same weights into one adapter.
 
-    python sft.py --data trajectories --base base --out ckpt-a --lr 1e-3 --seed 1
-    python sft.py --data trajectories --base base --out ckpt-b --lr 6e-4 --seed 1
-    python average.py --base base --adapters ckpt-a ckpt-b --out ckpt-mean
+    python sft.py --data trajectories --out ckpt-a --lr 1e-3 --seed 1
+    python sft.py --data trajectories --out ckpt-b --lr 6e-4 --seed 1
+    python average.py --adapters ckpt-a ckpt-b --out ckpt-mean
 
 Reads   the base, each adapter directory as written by a finished sft.py or average.py
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, manifest.json, probe.safetensors,

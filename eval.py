@@ -1,6 +1,6 @@
 """Drop the tuned model into held-out scenarios with no scaffold and report how it behaves.
 
-    python eval.py --base base --adapter ckpt-run1 --scenarios holdout-scenarios --n 20 --compare-base
+    python eval.py --adapter ckpt-run1 --scenarios holdout-scenarios --n 20 --compare-base
 
 Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory
 Writes  <out>/{adapter,base,clean_up}/*.json (schema.Trajectory), <out>/report.json, <out>/manifest.json

@@ -1,6 +1,6 @@
 """Hold a base in memory and cycle adapters against it.
 
-    python resident.py --base base serve &                           # pays the load once
+    python resident.py serve &                           # pays the load once
     python resident.py fit --data trajectories --out ckpt-run1       # flags of sft.py
     python resident.py evaluate --adapter ckpt-run1 --scenarios holdout --n 20    # flags of eval.py
     python resident.py status

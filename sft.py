@@ -1,13 +1,13 @@
 """Train a LoRA adapter on kept trajectories beside a frozen base, with the loss on the operator's turns alone.
 
-    python sft.py --data trajectories --base base --out ckpt-run1 --holdout split/holdout
-    python sft.py --data trajectories --base base --inspect --show 2     # checks mask and data, reads no weights
-    python sft.py --data trajectories --base base --out ckpt-overfit --overfit 8
+    python sft.py --data trajectories --out ckpt-run1 --holdout split/holdout
+    python sft.py --data trajectories --inspect --show 2     # checks mask and data, reads no weights
+    python sft.py --data trajectories --out ckpt-overfit --overfit 8
 
 Reads   <data>/*.json (schema.Trajectory), the base, <holdout>/*.json and <scenarios>/*.json (schema.Scenario)
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, log_history.jsonl, manifest.json,
         probe.safetensors, <out>/runs (TensorBoard), <out>/checkpoints
-Needs   torch, transformers, peft; a CUDA device, except for a tiny base
+Needs   torch, transformers, peft; a CUDA device, except for a small base
 
 The same command continues a killed run from its last checkpoint, and returns at once for a finished run. With a larger
 --epochs it continues a finished run on the longer schedule. Sessions over --max-length-tokens are left out and named,

@@ -2,7 +2,7 @@
 
     from model.loading import load_model
 
-    model, tokenizer = load_model("base", "ckpt-run1")
+    model, tokenizer = load_model("base/smollm2", "ckpt-run1")
 
 There is one loader because two would give different logits: 4-bit preparation changes the norms, and dtypes differ.
 dtype auto means bf16 on CUDA from sm_80 on and on a CPU that multiplies faster in it, fp16 on older CUDA devices (which
@@ -144,8 +144,8 @@ class _LastAdapter:
 class HeldBase:
     """A base that stays in memory while adapters are put on it one after the other.
 
-        held = HeldBase("base")
-        model, tokenizer = load_model("base", "ckpt-run1", held=held)
+        held = HeldBase("base/smollm2")
+        model, tokenizer = load_model("base/smollm2", "ckpt-run1", held=held)
         held.release()
 
     Raises BadInputError as `load_model` does.

@@ -127,7 +127,7 @@ def fast_forward(module: Any) -> Any:
         return lambda x: norm.apply(x, module.weight, module.variance_epsilon)
     if kind in GATED and module.config.hidden_act == "silu":
         return lambda x: module.down_proj(gate.apply(module.gate_proj(x), module.up_proj(x)))
-    if type(module) is Linear and is_plain(module):
+    if type(module) is Linear and is_plain_lora(module):
         (name,) = module.active_adapters
         base, a, b = module.base_layer, module.lora_A[name], module.lora_B[name]
         scale = module.scaling[name]
@@ -135,7 +135,7 @@ def fast_forward(module: Any) -> Any:
     return None
 
 
-def is_plain(layer: Any) -> bool:
+def is_plain_lora(layer: Any) -> bool:
     """True for a LoRA layer that is one adapter without dropout, bias or variant on a torch.nn.Linear."""
     if len(layer.active_adapters) != 1 or layer.merged or layer.disable_adapters:
         return False

@@ -125,7 +125,7 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
     }
 
 
-def rows_of(batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def single_rows(batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows of a padded batch, each (1, T) up to its last label: causal attention never looks right."""
     for ids, labels in zip(batch["input_ids"], batch["labels"], strict=True):
         end = int((labels != IGNORED).nonzero()[-1]) + 1
@@ -141,7 +141,7 @@ def add_gradients(model: Any, batch: dict[str, Any], labels: int, autocast: Call
     import torch
 
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    rows = sorted(rows_of(batch), key=lambda row: -row["input_ids"].shape[1])
+    rows = sorted(single_rows(batch), key=lambda row: -row["input_ids"].shape[1])
     cores = torch.get_num_threads()
     workers = min(cores, len(rows))
 

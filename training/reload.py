@@ -1,6 +1,6 @@
 """Reload a saved adapter in a fresh process and compare its logits with those at the end of its training.
 
-    python -m training.reload --base base --adapter ckpt-run1        # sft.py does this after every run
+    python -m training.reload --adapter ckpt-run1        # sft.py does this after every run
 
 Reads   the base, <adapter>/adapter_model.safetensors, probe.safetensors, sekft.json
 Writes  nothing

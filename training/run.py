@@ -3,7 +3,7 @@
     from training.run import fit
     from training.settings import FitSettings
 
-    exit_code = fit(FitSettings(data=Path("trajectories"), base="base", out=Path("ckpt-run1")))
+    exit_code = fit(FitSettings(data=Path("trajectories"), base="base/smollm2", out=Path("ckpt-run1")))
 
 This is sft.py without its command line. A resident process passes the base that it holds as `held`.
 """
