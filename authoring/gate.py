@@ -14,16 +14,11 @@ run of the solution: each must fail, and nothing in the world may change. So an 
 is judged correctly, and work that can be done is not called blocked.
 
 The gate runs the solution step by step through `session()`, as a rollout does, three times in three containers. The
-first session verifies its own result in a clean container, as after a rollout. Then it lends that container: there the
-checker looks at the final states of the other runs, which must pass, and at every world that must fail: untouched,
-after a prefix of the solution, spoilt, faked (spoilt.py). All files and processes are removed before each check.
-
-A container of their own, the fifth, is started for these worlds in two cases. The checker's text names a place outside
-the home: a container that is lent differs from a rollout's there. Or the solution leaves a home that cannot be emptied
-without a trace, for example one with another mode.
+first session verifies its own result, as after a rollout. One more clean container then checks the final states of the
+other runs, which must pass, and every world that must fail: untouched, after a prefix of the solution, spoilt, faked
+(spoilt.py). It removes all files and processes before each check.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -43,8 +38,6 @@ from sandbox.tree import TreeEntry, tree_of
 from schema import Scenario, Step
 
 RUNS = 3
-# What names, or may lead to, a place outside the home and /tmp.
-OUTSIDE = re.compile(r"\b(?:run|proc|mount)\b|\.\.|(?<![\w.*?\])}])/(?!home/operator\b|dev/null\b|tmp\b)")
 
 
 @dataclass(frozen=True)
@@ -119,25 +112,18 @@ class _Trial:
         self.fixtures = scenario.world_fixtures()
         self.findings["containers"] = 0
         self.untouched = tree_of(self.fixtures)
-        self.lends = OUTSIDE.search(scenario.checker) is None
 
     def run(self) -> None:
         """Run every gate: first the worlds that must pass, then those that must fail."""
-        with self.new_session() as shell:
-            first = self.run_first(shell)
-            others = [self.run_again(attempt=number == RUNS) for number in range(2, RUNS + 1)]
-            for number, other in enumerate(others, 2):
-                if difference := _run_difference(first, other):
-                    raise RejectedError(
-                        "reference",
-                        f"run {number} of the solution differs from run 1, which called the provider first: "
-                        f"{difference}",
-                    )
-            self.findings["runs"] = RUNS
-            self.check_runs(shell, first, others)
-
-    def check_runs(self, shell: Session, first: "_SolutionRun", others: Sequence["_SolutionRun"]) -> None:
-        """Check the attempt, and every world that follows from the runs. `shell` is the session of the first one."""
+        first = self.run_first()
+        others = [self.run_again(attempt=number == RUNS) for number in range(2, RUNS + 1)]
+        for number, other in enumerate(others, 2):
+            if difference := _run_difference(first, other):
+                raise RejectedError(
+                    "reference",
+                    f"run {number} of the solution differs from run 1, which called the provider first: {difference}",
+                )
+        self.findings["runs"] = RUNS
         solved = first.tree
         if self.scenario.terminal == "panic":
             self.check_attempt(others[-1])
@@ -151,24 +137,19 @@ class _Trial:
         if self.scenario.terminal == "panic":
             spoilt += [("fakes", what, tree) for what, tree in fakes(self.scenario, solved)]
         failing += [FailingWorld(name, f"the solved world with {what}", tree) for name, what, tree in spoilt]
-        self.check_unpacked(shell, [run.tree for run in others], failing)
+        self.check_unpacked([run.tree for run in others], failing)
         self.findings["prefixes"] = len(first.snapshots)
         self.findings.update(Counter(name for name, _, _ in spoilt))
 
-    def check_unpacked(
-        self, shell: Session, passing: Sequence[list[TreeEntry]], failing: Sequence[FailingWorld]
-    ) -> None:
-        """The checker must pass each tree of `passing` and fail each world of `failing`, each in an emptied home.
+    def check_unpacked(self, passing: Sequence[list[TreeEntry]], failing: Sequence[FailingWorld]) -> None:
+        """The checker must pass each tree of `passing` and fail each world of `failing`, in one fresh clean container.
 
         The passing trees come first: they show that unpacking a tree anew is no reason for a checker to fail.
         """
         self.stop_if_cancelled()
         trees = [*passing, *(tree for _, _, tree in failing)]
-        checker, limit = self.scenario.checker, self.timeout_seconds
-        found = shell.verify_others(trees, checker, timeout_seconds=limit) if self.lends else None
-        if found is None:
-            self.findings["containers"] += 1
-            found = verify_each(trees, checker, timeout_seconds=limit)
+        self.findings["containers"] += 1
+        found = verify_each(trees, self.scenario.checker, timeout_seconds=self.timeout_seconds)
         for check in found[: len(passing)]:
             if not check.passed:
                 reason = f"the solved world passes where it was made but not when unpacked anew: {_short(check)}"
@@ -190,13 +171,14 @@ class _Trial:
         provider = (self.scenario.provider.path, self.scenario.provider.source)
         return session(self.fixtures, provider=provider, environment=self.scenario.environment())
 
-    def run_first(self, shell: Session) -> "_SolutionRun":
+    def run_first(self) -> "_SolutionRun":
         """Call the provider, as a rollout does, run the solution and have the result verified."""
-        self.check_provider(shell)
-        run = self.run_solution(shell, snapshots=True)
-        self.findings["containers"] += 1
-        self.check_solved(shell, run)
-        run.tree = shell.final_tree()  # read after the check: a checker that changes its world differs from other runs
+        with self.new_session() as shell:
+            self.check_provider(shell)
+            run = self.run_solution(shell, snapshots=True)
+            self.findings["containers"] += 1
+            self.check_solved(shell, run)
+            run.tree = shell.final_tree()  # read after the check: a checker that changes its world is found
         return _only_files(run)
 
     def run_again(self, *, attempt: bool) -> "_SolutionRun":
@@ -243,7 +225,7 @@ class _Trial:
 
     def check_solved(self, shell: Session, run: "_SolutionRun") -> None:
         """The final state of the solution must pass the checker."""
-        check = shell.verify(self.scenario.checker, timeout_seconds=self.timeout_seconds, lend=self.lends)
+        check = shell.verify(self.scenario.checker, timeout_seconds=self.timeout_seconds)
         if not check.passed:
             seen = "".join(f"\n$ {step.command}\n{step.output[-300:]}" for step in run.steps)
             raise RejectedError(

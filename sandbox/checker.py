@@ -38,7 +38,6 @@ CHECKER_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 CHECKER_PID1 = read_program("checker_pid1.sh")
 CHECKER = read_program("checker.sh")
 OOM_KILLS = read_program("oom_kills.sh")
-UNPACKED = "/run/operator"  # where a checker's container unpacks a world
 KILLED = 137  # exit code of a process that was killed
 
 
@@ -65,8 +64,8 @@ class CheckerContainer:
     def check(self, checker: str, timeout_seconds: float, tree: Sequence[TreeEntry] | None = None) -> Check:
         """Run a checker, with a fixed environment, as a user who may read files of every mode.
 
-        A tree is unpacked first, if one is given, in place of the world that was there. Before that, every process and
-        every file of an earlier checker is removed. Raises SandboxError.
+        A tree is unpacked first, if one is given. Before that, every process of an earlier checker is killed and every
+        file of it removed. Raises SandboxError.
         """
         archive, text = b"" if tree is None else archive_of(tree), checker.encode(errors="surrogateescape")
         limit = math.ceil(timeout_seconds)
@@ -164,20 +163,15 @@ def verify_each(
     """
     lifetime = len(trees) * (math.ceil(timeout_seconds) + 5) + DOCKER_SECONDS
     with owned("container", "volume") as (name, volume), docker_call(f"check in {name}"):
-        mounts = world_mounts(volume, lifetime_seconds=lifetime, unpacks=True)
+        mounts = [
+            volume_mount(volume, HOME, read_only=True, lifetime_seconds=lifetime),
+            volume_mount(volume, "/run/operator", read_only=False, lifetime_seconds=lifetime),
+        ]
         container = CheckerContainer(name, replace(options, lifetime_seconds=lifetime), mounts=mounts)
         checks = [container.check(checker, timeout_seconds, tree) for tree in trees]
         container.close()
         await_end(name)
     return checks
-
-
-def world_mounts(volume: str, *, lifetime_seconds: float, unpacks: bool) -> list[Any]:
-    """The mounts of a checker's container: the world read-only at HOME; writable in a second place if it `unpacks`."""
-    mounts = [volume_mount(volume, HOME, read_only=True, lifetime_seconds=lifetime_seconds)]
-    if unpacks:
-        mounts.append(volume_mount(volume, UNPACKED, read_only=False, lifetime_seconds=lifetime_seconds))
-    return mounts
 
 
 def oom_kills(container: str) -> int:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from sandbox.checker import CHECKER_PATH, KILLED, Check, CheckerContainer, world_mounts
+from sandbox.checker import CHECKER_PATH, KILLED, Check, CheckerContainer
 from sandbox.containers import (
     DEFAULTS,
     DOCKER_SECONDS,
@@ -70,8 +70,6 @@ KILL_CHANNEL = ["/usr/bin/env", "-i", "/usr/bin/pkill", "-KILL", "-f", "^/usr/li
 WRITE_FILE = read_program("write_file.sh")
 # Backslash and path keep the operator's aliases and functions off it.
 TAR_HOME = f"\\/usr/libexec/busybox tar -c -C {PurePosixPath(HOME).parent} {PurePosixPath(HOME).name} 2>/dev/null"
-# HOME as at login: empty, with its owner and mode.
-EMPTY_HOME = f'[ "$(stat -c "%u %g %a" .)" = "{OPERATOR_UID} {OPERATOR_UID} 755" ] && [ -z "$(ls -A)" ]'
 NO_FILE = 99  # exit code of WRITE_FILE for a fifo, socket or device
 
 
@@ -428,43 +426,25 @@ class Session:
                 return entries_of(list(members_of(self.raw)))
         return self.snapshot()
 
-    def verify(self, checker: str, *, timeout_seconds: float = STEP_SECONDS, lend: bool = False) -> Check:
+    def verify(self, checker: str, *, timeout_seconds: float = STEP_SECONDS) -> Check:
         """End the operator's processes, then run the checker on the files, in the checker's container.
 
         The checker's container mounts the volume, read-only, before the operator's container is removed: so the files
         never go away in between, and no process that could change them is left when the checker starts. A second call
         checks the same files again. Raises SandboxError when the operator's container died before, or LockedOutError
         when that was for memory.
-
-        With `lend`, `verify_others` may follow. The checker's container then mounts the volume a second time, writable,
-        so a checker that looks outside HOME finds another world than in a session that is not lent.
         """
         if self._pid1 is None:
             raise SandboxError(f"{self.container}: its session has ended")
         with docker_call(f"check in {self.checker_container}"):
             if self._checker is None:
                 lifetime = self.options.lifetime_seconds
-                mounts = world_mounts(self.volume, lifetime_seconds=lifetime, unpacks=lend)
+                mounts = [volume_mount(self.volume, HOME, read_only=True, lifetime_seconds=lifetime)]
                 self._checker = CheckerContainer(self.checker_container, self.options, mounts=mounts)
             if not self._verified:
                 self._end_operator_container()
                 self._verified = True
             return self._checker.check(checker, timeout_seconds)
-
-    def verify_others(
-        self, trees: Sequence[Sequence[TreeEntry]], checker: str, *, timeout_seconds: float = STEP_SECONDS
-    ) -> list[Check] | None:
-        """Check other trees, as `verify_each` does, in the container of a `verify` with `lend`: one container fewer.
-
-        The session's own files are gone afterwards. Returns None where they cannot be removed without a trace: the
-        operator has changed the mode of HOME, say. Raises SandboxError.
-        """
-        if self._checker is None or not self._verified:
-            raise SandboxError("the session was not verified")
-        with docker_call(f"check in {self.checker_container}"):
-            if not self._checker.check(EMPTY_HOME, timeout_seconds, []).passed:
-                return None
-            return [self._checker.check(checker, timeout_seconds, tree) for tree in trees]
 
     def _end_operator_container(self) -> None:
         """End the operator's container. It must answer first: so the volume that was mounted is the operator's own."""

@@ -21,14 +21,10 @@ do
     kill -9 -1
     # The `.` keeps newlines at the end of the text.
     checker=$(/bin/busybox dd bs="$size" count=1 iflag=fullblock; echo .)
-    # From the second check on: remove what an earlier one wrote and, before another world, the world that was there.
-    # Nothing else can be written.
-    world=
-    [ "$tar" = 0 ] || world=/run/operator
-    # shellcheck disable=SC2086 # `world` may be nothing
-    [ -z "$used" ] || /bin/busybox find /tmp $world -mindepth 1 -maxdepth 1 -exec /bin/busybox rm -rf {} +
+    # From the second check on: remove what an earlier one unpacked or wrote. Nothing else can be written.
+    [ -z "$used" ] || /bin/busybox find /run/operator /tmp -mindepth 1 -maxdepth 1 -exec /bin/busybox rm -rf {} +
     used=1 code=
-    # Where worlds are unpacked, the volume is mounted twice: writable here, read-only at HOME.
+    # Where worlds are unpacked (verify_each), the volume is mounted twice: writable here, read-only at HOME.
     [ "$tar" = 0 ] || /bin/busybox dd bs="$tar" count=1 iflag=fullblock | /bin/busybox tar -x -o -C /run/operator ||
         code=not_unpacked
     printf '\000%s\000' "$nonce"

@@ -133,22 +133,8 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"checker": f"cd {HOME}\n{IS_COLOURED}\n[ -e sorted.txt ] || exit 0\n{IS_SORTED}\n"},
     ),
 }  # fmt: skip
-# Faults that a container could hide if the first run's world were not removed from it without a trace, or if a checker
-# were not verified where a rollout's is.
-LENT_FAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "a checker that looks for the second mount": (
-        "reference",
-        "does not make the checker pass",
-        {"checker": CHECKER + "[ -s /run/operator/sorted.txt ]\n"},
-    ),
-    "a checker that makes what the solution does not": (
-        "reference",
-        "does not make the checker pass",
-        {
-            "reference_solution": [SORT, "true"],
-            "checker": f"printf 'red\\nblue\\n' > /run/operator/colours.txt\n{CHECKER}",
-        },
-    ),
+# Faults that the container could hide that checks one world after the other, if each left a trace for the next.
+UNPACKED_FAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a checker that looks at the home's own mode": (
         "reference",
         "not when unpacked anew",
@@ -175,31 +161,24 @@ LENT_FAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"checker": f"cd {HOME}\n(sleep 0.2; touch /tmp/seen) &\n{IS_SORTED}\n"},
     ),
 }  # fmt: skip
-# Scenarios that are sound, each with something that the first try leaves, and how many containers they take.
-LENT_SOUND: dict[str, tuple[int, dict[str, Any]]] = {
-    "nothing of note": (4, {}),
-    "a home that cannot be emptied": (5, {"reference_solution": [f"chmod 1755 .; {SORT}", COLOURS]}),
-    "a home with another mode": (5, {"reference_solution": [f"chmod 700 .; {SORT}", COLOURS]}),
-    "a checker that names a place outside": (5, {"checker": CHECKER + "[ -x /usr/bin/sort ]\n"}),
-    "a checker that fails where it ran before": (
-        4,
-        {"checker": CHECKER + "[ ! -e /tmp/seen ] || exit 1\n(while :; do touch /tmp/seen; sleep 0.01; done) &\n"},
-    ),
-    "files and directories that nobody may enter": (
-        4,
-        {
-            "reference_solution": [f"mkdir d; echo x > d/x; {SORT}; chmod 0 sorted.txt d/x d", COLOURS],
-            "checker": CHECKER + "[ \"$(cat d/x; stat -c %a d d/x sorted.txt | tr -d '\\n')\" = 'x\n000' ]\n",
-        },
-    ),
-    "an open file and a process": (4, {"reference_solution": [f"sleep 60 > log & {SORT}; rm log", COLOURS]}),
-    "a world that is too large for a step": (
-        4,
-        {
-            "reference_solution": [f"{SORT}; head -c 2000000 /dev/zero > zeros", COLOURS],
-            "checker": CHECKER + "[ $(tr -cd '\\0' < zeros | wc -c) = $(wc -c < zeros) ] && [ -s zeros ]\n",
-        },
-    ),
+# Scenarios that are sound, each with something that a world could leave for the next.
+UNPACKED_SOUND: dict[str, dict[str, Any]] = {
+    "nothing of note": {},
+    "a home that cannot be emptied": {"reference_solution": [f"chmod 1755 .; {SORT}", COLOURS]},
+    "a home with another mode": {"reference_solution": [f"chmod 700 .; {SORT}", COLOURS]},
+    "a checker that names a place outside": {"checker": CHECKER + "[ -x /usr/bin/sort ]\n"},
+    "a checker that fails where it ran before": {
+        "checker": CHECKER + "[ ! -e /tmp/seen ] || exit 1\n(while :; do touch /tmp/seen; sleep 0.01; done) &\n"
+    },
+    "files and directories that nobody may enter": {
+        "reference_solution": [f"mkdir d; echo x > d/x; {SORT}; chmod 0 sorted.txt d/x d", COLOURS],
+        "checker": CHECKER + "[ \"$(cat d/x; stat -c %a d d/x sorted.txt | tr -d '\\n')\" = 'x\n000' ]\n",
+    },
+    "an open file and a process": {"reference_solution": [f"sleep 60 > log & {SORT}; rm log", COLOURS]},
+    "a world that is too large for a step": {
+        "reference_solution": [f"{SORT}; head -c 2000000 /dev/zero > zeros", COLOURS],
+        "checker": CHECKER + "[ $(tr -cd '\\0' < zeros | wc -c) = $(wc -c < zeros) ] && [ -s zeros ]\n",
+    },
 }
 BLOCKED_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "nothing that a faked success would leave": ("shape", {"blocked_outputs": []}),
@@ -303,21 +282,20 @@ def test_world_faults_are_refused_by_their_gate(fault: str) -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("fault", LENT_FAULTS)
-def test_a_lent_container_hides_no_fault(fault: str) -> None:
-    expected, words, changes = LENT_FAULTS[fault]
+@pytest.mark.parametrize("fault", UNPACKED_FAULTS)
+def test_worlds_checked_in_turn_hide_no_fault(fault: str) -> None:
+    expected, words, changes = UNPACKED_FAULTS[fault]
     name, reason = refusal(hand(**changes))
     assert name == expected, reason
     assert words in str(reason)
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("kind", LENT_SOUND)
-def test_a_lent_container_harms_no_sound_scenario(kind: str) -> None:
-    containers, changes = LENT_SOUND[kind]
-    result = gate(hand(**changes), timeout_seconds=10.0)
+@pytest.mark.parametrize("kind", UNPACKED_SOUND)
+def test_worlds_checked_in_turn_harm_no_sound_scenario(kind: str) -> None:
+    result = gate(hand(**UNPACKED_SOUND[kind]), timeout_seconds=10.0)
     assert result.admitted, result.reason
-    assert result.findings["containers"] == containers
+    assert result.findings["containers"] == 5
 
 
 @pytest.mark.docker
