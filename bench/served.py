@@ -36,7 +36,7 @@ from model.render import Renderer, after_step, opening, start_prompt
 from operators.endpoint import wire_messages
 from operators.evaluation import choose
 from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
-from pipeline.rates import RATES, event_rates, paired
+from pipeline.rates import RATES, Scenarios, event_rates, paired
 from pipeline.tables import format_difference, format_rate
 from schema import BadInputError, Message, Scenario, Trajectory, WorldError
 from training.run import load_tokenizer
@@ -85,7 +85,9 @@ def main(
         {one.scenario_id: one for one in read_trajectories(directory, partial=True)}
         for directory in (out / "eval" / ("adapter" if adapter is not None else "base"), out / "rollouts")
     )
-    figures = compare(local, served, seed) | agreement(tokenizer, renderer, [*local.values(), *served.values()])
+    figures = compare(local, served, {one.id: one for one in chosen}, seed) | agreement(
+        tokenizer, renderer, [*local.values(), *served.values()]
+    )
     write_json(out / "served.json", {"date": time.strftime("%Y-%m-%d"), "base": base, **figures})
     stage.print_summary({"out": str(out), **figures})
     return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
@@ -144,11 +146,13 @@ def wait_for(url: str, child: subprocess.Popen[bytes], log: Path) -> None:
     raise WorldError(f"transformers serve does not answer; {log} ends in: {lines[-1]}")
 
 
-def compare(local: dict[str, Trajectory], served: dict[str, Trajectory], seed: int) -> dict[str, Any]:
+def compare(
+    local: dict[str, Trajectory], served: dict[str, Trajectory], scenarios: Scenarios, seed: int
+) -> dict[str, Any]:
     """Print both sets of rates and the paired differences; give them as figures."""
     both = sorted(local.keys() & served.keys())
-    rates = [event_rates([found[key] for key in both]) for found in (local, served)]
-    differences = paired({key: local[key] for key in both}, {key: served[key] for key in both}, seed)
+    rates = [event_rates([found[key] for key in both], scenarios) for found in (local, served)]
+    differences = paired({key: local[key] for key in both}, {key: served[key] for key in both}, scenarios, seed)
     figures: dict[str, Any] = {"n": differences.n, "rates": {}}
     within = True
     print(f"\n{'':16}{'in this process':>24}{'served':>24}   served - in this process", file=sys.stderr)

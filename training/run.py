@@ -112,6 +112,7 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
         refuse_overlap(sessions, settings.holdout, scenarios, trained="--data holds", remedy="train on the other side")
     if not finished:
         hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
+        Renderer.for_base(load_tokenizer(base), settings.render)  # refuses a template before --out is begun
     return settings
 
 
