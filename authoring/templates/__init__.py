@@ -47,7 +47,8 @@ from taxonomy import ARCHETYPES, DIFFICULTIES, Combination
 
 _FAMILIES = (
     files, tidying, search, extraction, text, casing, lines, taking, tables, filtering, joins, counting, ranking, sums,
-    permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames, prefixes, comparing, splitting,
+    permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames, prefixes,
+    comparing, splitting,
     keeping, naming, blocked,
 )  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {

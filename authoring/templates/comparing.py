@@ -43,7 +43,7 @@ def differing_files(names: Names) -> Unit:
         out,
         text_of(changed),
         asks=[
-            f"{one} and {two} hold files of the same names. Write the names of those that differ, sorted, to {shown(out)}.",
+            f"{one} and {two} hold files of the same names. Write the differing names, sorted, to {shown(out)}.",
             f"Compare the directories {one} and {two}: {shown(out)} lists the bare names of differing files, sorted.",
             f"Save in {shown(out)}, one per line and sorted, which file names of {one} have another content in {two}.",
         ],
@@ -123,9 +123,9 @@ def sums_of_directory(names: Names) -> Unit:
         out,
         text_of(f"{_digest(kind, texts[path])}  {path}" for path in sorted(texts)),
         asks=[
-            f"Save the {kind} checksum lines of all .{ext} files of {place}, by name, in {shown(out)}; paths with {place}/.",
-            f"Write to {shown(out)} what {kind}sum prints for every .{ext} file in {place}, named {place}/NAME, by name.",
-            f"{shown(out)} shall hold the {kind} sums of the .{ext} files in {place}, in {kind}sum's form with {place}/.",
+            f"Save the {kind} checksum lines of all .{ext} files of {place} as {shown(out)}, by name, with {place}/.",
+            f"Write to {shown(out)} what {kind}sum prints for each .{ext} file in {place}, as {place}/NAME, by name.",
+            f"{shown(out)} holds the {kind} sums of the .{ext} files in {place}, in {kind}sum's form with {place}/.",
         ],
         solution=[f"{kind}sum {place}/*.{ext} > {quote(out)}"],
     )
@@ -170,7 +170,7 @@ def failing_sums(names: Names) -> Unit:
         out,
         text_of(sorted(bad)),
         asks=[
-            f"Check the files against the {kind} sums in {shown(lines)}; write the paths that fail, sorted, to {shown(out)}.",
+            f"Check the files against the {kind} sums in {shown(lines)}; write failing paths, sorted, to {shown(out)}.",
             f"{shown(lines)} holds {kind} sums. Save the paths of files that no longer match, sorted, in {shown(out)}.",
             f"Which files listed in {shown(lines)} fail their {kind} check? Their paths go to {shown(out)}, sorted.",
         ],
@@ -249,8 +249,27 @@ def neighbours(names: Names) -> Unit:
     )
 
 
+def union_and_count(names: Names) -> Unit:
+    """The distinct lines of two files, and their number."""
+    first, second, out, count = names.file("txt"), names.file("txt"), names.file("txt"), names.file("txt")
+    lines = names.filler(7)
+    a, b, o, c = shown(first), shown(second), shown(out), shown(count)
+    return Unit(
+        fixtures=[fixture(first, text_of(lines[:4])), fixture(second, text_of(lines[3:]))],
+        directive=names.pick(
+            [
+                f"Write the lines of {a} and {b}, sorted and without repeats, to {o} and their number to {c}.",
+                f"Make {o} of {a} and {b}: sorted, each line once. {c} gets the bare line count of {o}.",
+                f"{o} holds every line of {a} or {b} once, sorted; {c} says how many that are.",
+            ]
+        ),
+        solution=[f"sort -u {quote(first)} {quote(second)} | tee {quote(out)} | wc -l > {quote(count)}"],
+        after=[fixture(out, text_of(sorted(lines))), fixture(count, "7\n")],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
     "compare_files": [added_lines, differing_files, names_in_one, shared_lines],
     "checksum_files": [sums_of_directory, bare_sum, failing_sums],
-    "drop_repeats": [first_of_repeats, drop_known_lines, neighbours],
+    "drop_repeats": [union_and_count, first_of_repeats, drop_known_lines, neighbours],
 }

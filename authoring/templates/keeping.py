@@ -1,6 +1,7 @@
 """Worlds in which files are backed up before an edit, logs are rotated, and releases are laid out."""
 
 import gzip
+import hashlib
 
 from authoring.templates.archives import binary_file, named_texts, tar_bytes, text_files, texts_below
 from authoring.templates.squeeze import holds_data
@@ -182,7 +183,7 @@ def release_and_point(names: Names) -> Unit:
         directive=names.pick(
             [
                 f"Unpack {p} into the new directory {place} and make a symbolic link {current} to {place}.",
-                f"Make {place}, extract the compressed tar archive {p} there, and link {current} symbolically to {place}.",
+                f"Make {place}, extract the compressed tar {p} there, and link {current} symbolically to {place}.",
                 f"The release in {p} goes into {place}, which is new; the symlink {current} points to {place}.",
             ]
         ),
@@ -201,7 +202,7 @@ def release_script(names: Names) -> Unit:
         directive=names.pick(
             [
                 f"Copy {s} into {place} with mode {mode:o}, and make a symbolic link {short} to {shown(target)}.",
-                f"Put a copy of {s} into {place}, set it to {mode:o} and let the symlink {short} point to {shown(target)}.",
+                f"Copy {s} into {place}, set that to {mode:o} and let the symlink {short} point to {shown(target)}.",
                 f"{place} gets a copy of {s}, mode {mode:o}; the symbolic link {short} has the target {shown(target)}.",
             ]
         ),
@@ -241,8 +242,93 @@ def release_with_version(names: Names) -> Unit:
     )
 
 
+def back_up_with_changes(names: Names) -> Unit:
+    """A copy, an edit, and the line that is new since."""
+    path, out = names.file("conf"), names.file("txt")
+    key, new, before, wanted = _settings(names)
+    s, c, o = shown(path), shown(f"{path}.orig"), shown(out)
+    p, x = quote(path), quote(f"{path}.orig")
+    return Unit(
+        fixtures=[fixture(path, before)],
+        directive=names.pick(
+            [
+                f"Keep {s} as {c}, set {key} in {s} to {new}, and save the line only the new {s} has in {o}.",
+                f"Copy {s} to {c} and change {key} in {s} to {new}; {o} gets the line that differs, as it now reads.",
+                f"After a backup of {s} as {c}, {key} in {s} becomes {new}. Write the changed line, new form, to {o}.",
+            ]
+        ),
+        solution=[
+            f"cp {p} {x}",
+            f"sed -i 's/^{key}=.*/{key}={new}/' {p}",
+            f"diff {x} {p} | grep '^>' | cut -c 3- > {quote(out)}",
+        ],
+        after=[fixture(f"{path}.orig", before), fixture(path, wanted), fixture(out, f"{key}={new}\n")],
+    )
+
+
+def back_up_with_sum(names: Names) -> Unit:
+    """A copy with its checksum beside it."""
+    path, kind = names.path("dat", names.number(0, 1), plain=True), names.pick(["md5", "sha256"])
+    text = names.text()
+    digest = hashlib.new(kind, text.encode(), usedforsecurity=False).hexdigest()
+    return Unit(
+        fixtures=[fixture(path, text)],
+        directive=names.pick(
+            [
+                f"Copy {path} to {path}.bak and save the {kind}sum line of {path}.bak in {path}.{kind}.",
+                f"Back up {path} as {path}.bak; {path}.{kind} gets what {kind}sum prints for the copy.",
+                f"Keep a copy {path}.bak of {path}, with its {kind} sum (hash and path) in {path}.{kind}.",
+            ]
+        ),
+        solution=[f"cp {path} {path}.bak", f"{kind}sum {path}.bak > {path}.{kind}"],
+        after=[fixture(f"{path}.bak", text), fixture(f"{path}.{kind}", f"{digest}  {path}.bak\n")],
+    )
+
+
+def new_since_rotation(names: Names) -> Unit:
+    """The lines that a log has gained since its older state."""
+    path, out, lines = names.path("log", names.number(0, 1)), names.file("txt"), names.lines(names.number(5, 8))
+    old = lines[: names.number(2, 4)]
+    s, a, o = shown(path), shown(f"{path}.1"), shown(out)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines)), fixture(f"{path}.1", text_of(old))],
+        directive=names.pick(
+            [
+                f"{a} is an older state of {s}. Save the lines that {s} has gained in {o}, then delete {a}.",
+                f"Write what {s} has and {a} has not to {o}, as lines; after that {a} goes.",
+                f"Compare {a} with {s}: lines only in {s} go to {o}. Remove {a} at the end.",
+            ]
+        ),
+        solution=[
+            f"diff {quote(path + '.1')} {quote(path)} | grep '^>' | cut -c 3- > {quote(out)}",
+            f"rm {quote(path + '.1')}",
+        ],
+        after=[fixture(out, text_of(lines[len(old) :]))],
+        removed=[f"{path}.1"],
+    )
+
+
+def join_rotated(names: Names) -> Unit:
+    """A compressed older log decompressed, and both as one."""
+    path, out, one, two = names.path("log", names.number(0, 1)), names.file("txt"), names.text(), names.text()
+    s, z, o = shown(path), shown(f"{path}.1.gz"), shown(out)
+    return Unit(
+        fixtures=[fixture(path, two), binary_file(f"{path}.1.gz", gzip.compress(one.encode(), mtime=0))],
+        directive=names.pick(
+            [
+                f"Decompress {z} in place, then write it and after it {s} to {o}.",
+                f"Restore {shown(path + '.1')} from {z}; {o} gets its lines and below them those of {s}.",
+                f"Gunzip {z}. Then join the result and {s}, in this order, as {o}.",
+            ]
+        ),
+        solution=[f"gunzip {quote(path + '.1.gz')}", f"cat {quote(path + '.1')} {quote(path)} > {quote(out)}"],
+        after=[fixture(f"{path}.1", one), fixture(out, one + two)],
+        removed=[f"{path}.1.gz"],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
-    "back_up": [back_up_file, back_up_packed, back_up_private, restore_packed],
-    "rotate_logs": [rotate_once, rotate_twice, rotate_packed, keep_last_lines],
+    "back_up": [back_up_with_changes, back_up_with_sum, back_up_file, back_up_packed, back_up_private, restore_packed],
+    "rotate_logs": [new_since_rotation, join_rotated, rotate_once, rotate_twice, rotate_packed, keep_last_lines],
     "lay_out_release": [release_and_point, release_script, release_with_version],
 }

@@ -1,5 +1,7 @@
 """Worlds in which names are numbered, paths are taken apart, directories are listed, and lists are worked through."""
 
+import hashlib
+
 from authoring.templates.world import Names, Shape, Unit, directory, fixture, link, quote, saving_unit, shown, text_of
 from schema import HOME
 
@@ -31,8 +33,8 @@ def numbered_files(names: Names) -> Unit:
         directive=names.pick(
             [
                 f"Make {place} with the empty files {base}{low}.{ext} to {base}{high}.{ext} in it.",
-                f"Create the directory {place}; in it, one empty {base}N.{ext} for each number N from {low} to {high}.",
-                f"The new directory {place} gets empty files {base}{low}.{ext}, and on by one up to {base}{high}.{ext}.",
+                f"Create {place}; in it, one empty {base}N.{ext} for each number N from {low} to {high}.",
+                f"The new directory {place} gets empty files {base}{low}.{ext}, and so on to {base}{high}.{ext}.",
             ]
         ),
         solution=[f"mkdir {place}", f"for i in $(seq {low} {high}); do touch {place}/{base}$i.{ext}; done"],
@@ -162,7 +164,7 @@ def sizes_of_files(names: Names) -> Unit:
         out,
         text_of(f"{path} {len(texts[path])}" for path in sorted(texts)),
         asks=[
-            f"Write each .{ext} file of {place} as {place}/NAME, a space and its size in bytes to {shown(out)}, by name.",
+            f"Write each .{ext} file of {place} as {place}/NAME, a space and its byte size to {shown(out)}, by name.",
             f"Make an index {shown(out)} of {place}/*.{ext}: path, a space, bytes, a line for each file, by name.",
             f"{shown(out)} lists the .{ext} files of {place} in order of name: {place}/NAME, a space, the byte size.",
         ],
@@ -182,7 +184,7 @@ def lines_of_each(names: Names) -> Unit:
         asks=[
             f"Write the bare name of each .{ext} file of {place}, a space and its line count to {shown(out)}, by name.",
             f"Index {place} in {shown(out)}: for every .{ext} file, in order, NAME, a space, its number of lines.",
-            f"{shown(out)} gets a line 'NAME COUNT' per .{ext} file of {place}, by name; COUNT is how many lines it has.",
+            f"{shown(out)} gets a line 'NAME COUNT' per .{ext} file of {place}, by name; COUNT is its lines.",
         ],
         solution=[
             f'for f in {place}/*.{ext}; do echo "$(basename $f) $(wc -l < $f)"; done > {quote(out)}',
@@ -294,9 +296,51 @@ def link_listed(names: Names) -> Unit:
     )  # fmt: skip
 
 
+def sums_by_hash(names: Names) -> Unit:
+    """The checksum lines of a directory, ordered by hash."""
+    place, out, kind = names.directory(), names.file("list"), names.pick(["md5", "sha256"])
+    texts = {f"{place}/{names.file('dat', plain=True)}": names.text(1, 3) for _ in range(names.number(2, 4))}
+    rows = [
+        f"{hashlib.new(kind, text.encode(), usedforsecurity=False).hexdigest()}  {path}" for path, text in texts.items()
+    ]
+    return saving_unit(
+        names,
+        [fixture(path, text) for path, text in texts.items()],
+        out,
+        text_of(sorted(rows)),
+        asks=[
+            f"Index the .dat files of {place} in {shown(out)} by {kind} sum: hash and {place}/NAME, sorted.",
+            f"Write the sorted {kind}sum lines of {place}/*.dat to {shown(out)}.",
+            f"{shown(out)} lists {kind} hash, two spaces and {place}/NAME of each .dat file there, sorted by hash.",
+        ],
+        solution=[f"{kind}sum {place}/*.dat | sort > {quote(out)}"],
+    )
+
+
+def copy_listed_deep(names: Names) -> Unit:
+    """Copies of listed files below a directory, with their paths."""
+    lines, texts, chosen = _listed_files(names)
+    place, s = names.directory(), shown(lines)
+    return Unit(
+        fixtures=[fixture(lines, text_of(chosen)), *(fixture(path, text) for path, text in texts.items())],
+        directive=names.pick(
+            [
+                f"Copy each file that {s} lists to the same path below {place}; make all directories.",
+                f"{place}/PATH shall be a copy of PATH for every path in {s}; no directory of it is there yet.",
+                f"Repeat the files of the list {s} below the new directory {place}, with their directories.",
+            ]
+        ),
+        solution=[
+            f"for f in $(cat {quote(lines)}); do mkdir -p {place}/$(dirname $f); done",
+            f"for f in $(cat {quote(lines)}); do cp $f {place}/$f; done",
+        ],
+        after=[fixture(f"{place}/{path}", texts[path]) for path in chosen],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
     "number_names": [numbered_directories, numbered_files, numbered_lines],
     "path_parts": [last_parts, first_parts, bare_stems, parents_of_path],
-    "index_files": [sizes_of_files, lines_of_each, listing_and_count],
-    "work_through_list": [modes_of_listed, copy_listed, stack_listed, link_listed],
+    "index_files": [sums_by_hash, sizes_of_files, lines_of_each, listing_and_count],
+    "work_through_list": [copy_listed_deep, modes_of_listed, copy_listed, stack_listed, link_listed],
 }

@@ -1,5 +1,8 @@
 """Worlds in which a file is split into parts, sorted lists are merged, or columns get another form."""
 
+import gzip
+
+from authoring.templates.archives import binary_file
 from authoring.templates.tables import some_rows, table_text
 from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
@@ -227,8 +230,49 @@ def column_of_spaces(names: Names) -> Unit:
     )
 
 
+def number_lines(names: Names) -> Unit:
+    """A number before each line."""
+    path, out = names.path("txt", names.number(0, 1)), names.file("txt")
+    lines, low = names.lines(names.number(3, 6)), names.number(1, 20)
+    kind, separator, d = names.pick([("space", " ", "' '"), ("colon", ":", ":"), ("comma", ",", ",")])
+    s, o = shown(path), shown(out)
+    high = low + len(lines) - 1
+    return saving_unit(
+        names,
+        [fixture(path, text_of(lines))],
+        out,
+        text_of(f"{number}{separator}{line}" for number, line in enumerate(lines, low)),
+        asks=[
+            f"Number the {len(lines)} lines of {s} from {low} to {high}, a {kind} after each number, into {o}.",
+            f"{o} gets the lines of {s} with {low} to {high} and a {kind} in front.",
+            f"Put a column of numbers, {low} to {high}, and a {kind} before the lines of {s}; save it as {o}.",
+        ],
+        solution=[f"seq {low} {high} | paste -d {d} - {quote(path)} > {quote(out)}"],
+    )
+
+
+def merge_packed(names: Names) -> Unit:
+    """Two compressed lists merged to one sorted list."""
+    first, second, out = names.file("gz"), names.file("gz"), names.file("txt")
+    words = names.filler(8)
+    a, b, o = shown(first), shown(second), shown(out)
+    packed = [gzip.compress(text_of(part).encode(), mtime=0) for part in (words[:4], words[4:])]
+    return saving_unit(
+        names,
+        [binary_file(first, packed[0]), binary_file(second, packed[1])],
+        out,
+        text_of(sorted(words)),
+        asks=[
+            f"Merge the gzip-compressed lists {a} and {b} to the sorted, uncompressed {o}; both stay.",
+            f"{a} and {b} are compressed with gzip. Write all their lines, sorted, to {o} and keep them.",
+            f"Save the lines of the compressed {a} and {b} together in {o}, sorted.",
+        ],
+        solution=[f"zcat {quote(first)} {quote(second)} | sort > {quote(out)}"],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
     "split_file": [split_at_line, split_by_word, split_columns, split_bytes],
-    "merge_lists": [merge_words, merge_numbers, merge_tables],
-    "reshape_columns": [other_separator, lines_to_row, column_of_spaces],
+    "merge_lists": [merge_packed, merge_words, merge_numbers, merge_tables],
+    "reshape_columns": [number_lines, other_separator, lines_to_row, column_of_spaces],
 }
