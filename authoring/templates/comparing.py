@@ -1,4 +1,7 @@
-"""Worlds in which files are compared, checked against sums, or freed of repeats."""
+"""Worlds in which files are compared, checked against sums, or freed of repeats.
+
+The diff of busybox prints the unified form alone: a gained line begins with one +.
+"""
 
 import hashlib
 
@@ -12,8 +15,8 @@ def added_lines(names: Names) -> Unit:
     gone = names.rng.sample(range(1, 6), names.number(2, 3))
     kept = [line for index, line in enumerate(lines) if index not in gone]
     s, t, o = shown(old), shown(new), shown(out)
-    sign, first, second = names.pick([(">", kept, lines), ("<", lines, kept)])
-    only, other = (t, s) if sign == ">" else (s, t)
+    sign, first, second = names.pick([("+", kept, lines), ("-", lines, kept)])
+    only, other = (t, s) if sign == "+" else (s, t)
     return saving_unit(
         names,
         [fixture(old, text_of(first)), fixture(new, text_of(second))],
@@ -24,7 +27,7 @@ def added_lines(names: Names) -> Unit:
             f"Which lines stand in {only} but not in {other}? Save them, as they are, in {o}.",
             f"{s} and {t} are two versions of a text. Put the lines found only in {only} into {o}.",
         ],
-        solution=[f"diff {quote(old)} {quote(new)} | grep '^{sign}' | cut -c 3- > {quote(out)}"],
+        solution=[f"diff {quote(old)} {quote(new)} | grep '^{sign}[^{sign}]' | cut -c 2- > {quote(out)}"],
     )
 
 

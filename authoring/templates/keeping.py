@@ -260,7 +260,7 @@ def back_up_with_changes(names: Names) -> Unit:
         solution=[
             f"cp {p} {x}",
             f"sed -i 's/^{key}=.*/{key}={new}/' {p}",
-            f"diff {x} {p} | grep '^>' | cut -c 3- > {quote(out)}",
+            f"diff {x} {p} | grep '^+[^+]' | cut -c 2- > {quote(out)}",
         ],
         after=[fixture(f"{path}.orig", before), fixture(path, wanted), fixture(out, f"{key}={new}\n")],
     )
@@ -300,7 +300,7 @@ def new_since_rotation(names: Names) -> Unit:
             ]
         ),
         solution=[
-            f"diff {quote(path + '.1')} {quote(path)} | grep '^>' | cut -c 3- > {quote(out)}",
+            f"diff {quote(path + '.1')} {quote(path)} | grep '^+[^+]' | cut -c 2- > {quote(out)}",
             f"rm {quote(path + '.1')}",
         ],
         after=[fixture(out, text_of(lines[len(old) :]))],
