@@ -338,9 +338,28 @@ def copy_listed_deep(names: Names) -> Unit:
     )
 
 
+def names_in_row(names: Names) -> Unit:
+    """The names in a directory as one row."""
+    place, out = names.directory(), names.file("txt")
+    kind, separator = names.pick([("comma", ","), ("colon", ":")])
+    files = sorted(names.file(names.pick(["txt", "md"])) for _ in range(names.number(3, 5)))
+    return saving_unit(
+        names,
+        [fixture(f"{place}/{file}", names.text(1, 2)) for file in files],
+        out,
+        separator.join(files) + "\n",
+        asks=[
+            f"Write the sorted file names of {place} to {shown(out)} as one line, a {kind} between names.",
+            f"{shown(out)} gets a single line: the names in {place}, sorted, each but the last with a {kind} after it.",
+            f"Index {place} in one row, {shown(out)}: all names, sorted, with a {kind} between them.",
+        ],
+        solution=[f"ls {place} | sort | paste -s -d {separator} - > {quote(out)}"],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
     "number_names": [numbered_directories, numbered_files, numbered_lines],
     "path_parts": [last_parts, first_parts, bare_stems, parents_of_path],
-    "index_files": [sums_by_hash, sizes_of_files, lines_of_each, listing_and_count],
+    "index_files": [names_in_row, sums_by_hash, sizes_of_files, lines_of_each, listing_and_count],
     "work_through_list": [copy_listed_deep, modes_of_listed, copy_listed, stack_listed, link_listed],
 }
