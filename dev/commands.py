@@ -16,10 +16,43 @@ from authoring.templates import SHAPES
 from authoring.templates.world import Names
 
 # The commands that each stand in the solutions of at least three archetypes.
-CORE = (
-    "awk basename cat chmod cp cut diff dirname echo find grep gunzip gzip head ln ls md5sum mkdir mv paste printf rm sed seq "
-    "sha256sum sort tail tar tee touch tr uniq wc xargs zcat"
-).split()
+CORE = [
+    "awk",
+    "basename",
+    "cat",
+    "chmod",
+    "cp",
+    "cut",
+    "diff",
+    "dirname",
+    "echo",
+    "find",
+    "grep",
+    "gunzip",
+    "gzip",
+    "head",
+    "ln",
+    "ls",
+    "md5sum",
+    "mkdir",
+    "mv",
+    "paste",
+    "printf",
+    "rm",
+    "sed",
+    "seq",
+    "sha256sum",
+    "sort",
+    "tail",
+    "tar",
+    "tee",
+    "touch",
+    "tr",
+    "uniq",
+    "wc",
+    "xargs",
+    "zcat",
+]
 _START = re.compile(r"(?:^|[|;&(]|\bdo\b|\bxargs(?: -n 1)?|-exec)(?=\s*([a-z0-9]+))")
 
 
