@@ -13,20 +13,24 @@ from authoring.templates import (
     archives,
     blocked,
     casing,
+    comparing,
     configuration,
     counting,
     extraction,
     files,
     filtering,
     joins,
+    keeping,
     lines,
     links,
+    naming,
     permissions,
     prefixes,
     ranking,
     relinking,
     renames,
     search,
+    splitting,
     squeeze,
     sums,
     tables,
@@ -43,7 +47,9 @@ from taxonomy import ARCHETYPES, DIFFICULTIES, Combination
 
 _FAMILIES = (
     files, tidying, search, extraction, text, casing, lines, taking, tables, filtering, joins, counting, ranking, sums,
-    permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames, prefixes, blocked,
+    permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming, renames, prefixes,
+    comparing, splitting,
+    keeping, naming, blocked,
 )  # fmt: skip
 SHAPES: dict[str, list[Shape]] = {
     archetype: shapes for family in _FAMILIES for archetype, shapes in family.SHAPES.items()

@@ -233,8 +233,29 @@ def _export_variable(names: Names) -> Unit:
     )
 
 
+def _add_two(names: Names) -> Unit:
+    path, keys = config_path(names), fresh_keys(names, 5)
+    settings = some_settings(names, keys)
+    lines = setting_lines(settings)
+    one, two = lines[3:]
+    s = shown(path)
+    return Unit(
+        fixtures=[fixture(path, text_of(lines[:3]))],
+        directive=names.pick(
+            [
+                f"Append two lines to {s}, first '{one}', then '{two}'.",
+                f"Add the settings '{one}' and '{two}' at the end of {s}, a line each.",
+                f"Below the other settings of {s} come two more lines: '{one}' and '{two}'.",
+            ]
+        ),
+        solution=[f"printf '{one}\\n{two}\\n' >> {quote(path)}"],
+        after=[fixture(path, text_of(lines))],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
     "set_config": [
+        _add_two,
         _set_value,
         _add_setting,
         _change_and_add,

@@ -179,8 +179,28 @@ def _distinct_lines(names: Names) -> Unit:
     )
 
 
+def _words_alike(names: Names) -> Unit:
+    path, out, word = names.path("txt", names.number(0, 1)), names.file("txt"), names.keyword()
+    lines = [f"{word} {line} {word}" if index < 2 else line for index, line in enumerate(names.lines(4))]
+    lines += [f"{names.line()} {word}"] * names.number(1, 2)
+    s, o = shown(path), shown(out)
+    return saving_unit(
+        names,
+        [fixture(path, text_of(lines))],
+        out,
+        f"{text_of(lines).count(word)}\n",
+        asks=[
+            f"How often does {word} stand in {s}, several times on a line included? Write the number to {o}.",
+            f"Count every {word} in {s}, not the lines with it, and save the number in {o}.",
+            f"Write to {o} how many times the word {word} occurs in {s}; a line may have it twice.",
+        ],
+        solution=[f"tr ' ' '\\n' < {quote(path)} | grep -c {word} > {quote(out)}"],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
     "count_things": [
+        _words_alike,
         _lines_of_file,
         _words_of_file,
         _files_by_extension,

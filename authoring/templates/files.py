@@ -188,7 +188,47 @@ def copy_from_tree(names: Names) -> Unit:
     )
 
 
+def numbered_tree(names: Names) -> Unit:
+    """Numbered directories below a new one, each with an empty file."""
+    top, base, high, file = names.directory(), names.word(), names.number(2, 4), names.file("txt", plain=True)
+    parts = [f"{top}/{base}{number}" for number in range(1, high + 1)]
+    return Unit(
+        fixtures=[],
+        directive=names.pick(
+            [
+                f"Make the directories {listed(parts)}, each with an empty file {file}.",
+                f"Below {top} create {base}1 up to {base}{high}, numbered by one; each holds an empty {file}.",
+                f"Each of the new directories {parts[0]} to {parts[-1]} gets an empty file {file}.",
+            ]
+        ),
+        solution=[
+            f"for i in $(seq 1 {high}); do mkdir -p {top}/{base}$i; done",
+            f"for i in $(seq 1 {high}); do touch {top}/{base}$i/{file}; done",
+        ],
+        after=[entry for part in parts for entry in (directory(part), fixture(f"{part}/{file}", ""))],
+    )
+
+
+def copy_deep(names: Names) -> Unit:
+    """A copy at a path whose directories are missing."""
+    source, text = names.path("txt", names.number(0, 1)), names.text()
+    path = f"{names.word()}/{names.word()}/{names.file('txt')}"
+    s, t = shown(source), shown(path)
+    return Unit(
+        fixtures=[fixture(source, text)],
+        directive=names.pick(
+            [
+                f"Copy {s} to {t}, whose directories are not there yet.",
+                f"A copy of {s} is wanted as {t}; make the directories above it.",
+                f"Create what {t} lacks of directories and copy {s} there.",
+            ]
+        ),
+        solution=[f'mkdir -p "$(dirname {quote(path)})"', f"cp {quote(source)} {quote(path)}"],
+        after=[directory(path.rpartition("/")[0]), fixture(path, text)],
+    )
+
+
 SHAPES: dict[str, list[Shape]] = {
-    "make_tree": [nested_note, sibling_directories, directories_of_list, same_file_in_each],
-    "copy_files": [copy_one, copy_named, copy_by_extension, copy_tree, copy_from_tree],
+    "make_tree": [numbered_tree, nested_note, sibling_directories, directories_of_list, same_file_in_each],
+    "copy_files": [copy_deep, copy_one, copy_named, copy_by_extension, copy_tree, copy_from_tree],
 }

@@ -8,6 +8,7 @@ import pytest
 
 from authoring.templates import DOABLE, SHAPES, blocked
 from authoring.templates.world import Shape, masked
+from dev import commands
 from schema import HOME
 from taxonomy import ARCHETYPES
 from tests.helpers.templates import BLOCKED, NAMED_SHAPES, WORK, every_shape, names_of, unit_of
@@ -119,3 +120,8 @@ def test_blocked_units_have_no_solution(name: str, shape: Shape) -> None:
     else:
         assert len(unit.solution) == 1
         assert not unit.blocked_outputs
+
+
+def test_each_core_command_stands_in_three_archetypes() -> None:
+    used = commands.mix(12)
+    assert {name: sorted(used[name]) for name in commands.CORE if len(used[name]) < 3} == {}
