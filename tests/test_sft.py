@@ -546,10 +546,8 @@ BAD_INPUT = {
     "rank": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--lora-r", "0"], "--lora-r is 0"),
     "targets": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/t", "--lora-targets", "w"], "q_proj"),
     "no holdout": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--holdout", "{tmp}/none"], "no such"),
-    "targets, inspect": (
-        ["--data", "{data}", "--base", "{base}", "--inspect", "--lora-targets", "w,q_proj"],
-        "['w'] not in",
-    ),
+    "targets, inspect": (["--data", "{data}", "--base", "{base}", "--inspect", "--lora-targets", "w,q_proj"], "['w']"),
+    "template": (["--data", "{data}", "--base", "{tmp}/plain", "--out", "{tmp}/o", "--render", "chat"], "no chat"),
     "show": (["--data", "{data}", "--base", "{base}", "--inspect", "--show", "-1"], "--show is -1"),
     "abbreviation": (["--data", "{data}", "--base", "{base}", "--out", "{tmp}/o", "--epoch", "1"], "unrecognized"),
 }
@@ -569,12 +567,14 @@ def test_bad_input_is_one_line_and_exit_2(
     write_record(tmp_path / "lost", trajectory("lost-s0", kept=False))
     write_json(tmp_path / "bare" / "config.json", {})
     (tmp_path / "file").write_text("")
+    shutil.copytree(base, tmp_path / "plain", ignore=shutil.ignore_patterns("chat_template*"))
     arguments, message = BAD_INPUT[name]
     given = (argument.format(tmp=tmp_path, base=base, data=data) for argument in arguments)
     code, out, err = in_process(capsys, *given)
     assert code == 2
     assert message in err.splitlines()[-1]
     assert out == ""
+    assert name == "none kept" or not (tmp_path / "o").exists()
 
 
 def test_more_than_one_process_is_refused(

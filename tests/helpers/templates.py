@@ -9,14 +9,18 @@ from authoring import templates
 from authoring.templates import (
     archives,
     blocked,
+    comparing,
     configuration,
     counting,
+    keeping,
     links,
+    naming,
     permissions,
     prefixes,
     ranking,
     relinking,
     renames,
+    splitting,
     squeeze,
     sums,
     trimming,
@@ -27,7 +31,7 @@ from schema import HOME
 
 MODULES = (
     counting, ranking, sums, permissions, links, relinking, archives, unpacking, squeeze, configuration, trimming,
-    renames, prefixes,
+    renames, prefixes, comparing, splitting, keeping, naming,
 )  # fmt: skip
 WORK = {archetype: shapes for module in MODULES for archetype, shapes in module.SHAPES.items()}
 BLOCKED = blocked.SHAPES
