@@ -152,13 +152,15 @@ def add_gradients(model: Any, batch: dict[str, Any], labels: int, autocast: Call
         return loss.detach(), torch.autograd.grad(loss, parameters)
 
     total = torch.zeros(())
+    pool = ThreadPoolExecutor(workers)
     try:
-        with ThreadPoolExecutor(workers) as pool:
-            for loss, gradients in pool.map(work, rows):
-                total += loss
-                for parameter, gradient in zip(parameters, gradients, strict=True):
-                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+        # A row alone stays in this thread: a new one would start a team of OpenMP threads for every step.
+        for loss, gradients in (pool.map if workers > 1 else map)(work, rows):
+            total += loss
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
     finally:
+        pool.shutdown()
         torch.set_num_threads(cores)
     return total
 
