@@ -35,6 +35,7 @@ LOOKS: dict[str, float] = {  # the first command where the login shows no announ
 }
 SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # the first command at times where the login shows the announcement
 NAME = re.compile(r"\w{2,}")
+SYNTAX = {"for", "in", "do", "done", "if", "then", "else", "fi", "while", "read"}  # of the shell, not of the work
 ABSENT = re.compile(
     r"(?<![\w./-])(?:unrar|rar|7z|zstd|lz4|brotli|zip|xz|[a-z0-9]+(?= is not installed))(?![\w/-]|\.\w)"
 )
@@ -241,7 +242,7 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
     ways: dict[tuple[int, int], tuple[int, list[list[str]]]] = {(0, 0): (0, [])}
     for index, here in enumerate(words):  # (commands given out, directives without) -> the best (words shared, parts)
         own = here.difference(*words[:index], *words[index + 1 :])
-        met = [own.intersection(NAME.findall(command)) for command in commands]
+        met = [own.intersection(NAME.findall(command)) - SYNTAX for command in commands]
         shared = [len(names) + 2 * len(names & paths) for names in met]
         longer: dict[tuple[int, int], tuple[int, list[list[str]]]] = {}
         for (start, without), (total, parts) in ways.items():

@@ -128,7 +128,8 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
 def single_rows(batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows of a padded batch, each (1, T) up to its last label: causal attention never looks right."""
     for ids, labels in zip(batch["input_ids"], batch["labels"], strict=True):
-        end = int((labels != IGNORED).nonzero()[-1]) + 1
+        trained = (labels != IGNORED).nonzero()
+        end = int(trained[-1]) + 1 if len(trained) else len(ids)
         yield {"input_ids": ids[None, :end], "labels": labels[None, :end]}
 
 

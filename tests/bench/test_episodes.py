@@ -121,8 +121,10 @@ def test_swap_is_compared_with_a_cold_start(base: Path, tmp_path: Path) -> None:
 
 
 def test_missing_docker_engine_fails_only_its_part(tmp_path: Path) -> None:
-    out = tmp_path / "episodes.json"
-    command = [sys.executable, "-m", "bench.episodes", "--only", "eval", "--rounds", "1"]
+    out, base = tmp_path / "episodes.json", tiny.base(tmp_path / "base")
+    on_base = f"from bench import episodes; episodes.BASE = {str(base)!r}; "
+    start = "from pipeline import stage; stage.run_script(episodes.main, episodes.parser())"
+    command = [sys.executable, "-c", on_base + start, "--only", "eval", "--rounds", "1"]
     environment = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
     done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 1, done.stderr

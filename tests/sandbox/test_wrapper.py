@@ -20,7 +20,7 @@ docker_needed = pytest.mark.docker
 HASHES = {
     "aliases.sed": "87b01832f65b605a",
     "channel.sh": "60f08697d1f9db82",
-    "checker.sh": "c8b30f096a9bcc30",
+    "checker.sh": "c80c04cd36b4266a",
     "checker_pid1.sh": "f493c9ab10c90ab9",
     "enter.sh": "75491ee008dd690c",
     "kill.sh": "0e437c7badcf6428",
