@@ -18,8 +18,8 @@ CHECKERS = """
 """
 SOLUTIONS = """
 awk base64 basename bunzip2 bzcat bzip2 cat cd chmod cmp cp cut diff dirname echo expr find fold grep gunzip gzip
-head id ln ls md5sum mkdir mv nl od paste printf pwd read readlink rev rm rmdir sed seq set sha1sum sha256sum sort stat tac
-tail tar tee touch tr true uniq unxz unzip wc xargs xz xzcat zcat
+head id ln ls md5sum mkdir mv nl od paste printf pwd read readlink rev rm rmdir sed seq set sha1sum sha256sum sort stat
+tac tail tar tee touch tr true uniq unxz unzip wc xargs xz xzcat zcat
 """
 AROUND = "env id kill pgrep pkill ps setsid sleep timeout"
 KEYWORDS = "if then elif else while until do"
