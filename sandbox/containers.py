@@ -75,8 +75,6 @@ DEFAULTS = SandboxOptions()
 _local = threading.local()  # the Docker client of each thread
 _live: set[str] = set()  # names of the containers and volumes of this process that may still exist
 _live_lock = threading.Lock()
-_cut_short: list[str] = []  # stems of the names whose making was interrupted
-CREATE_SECONDS = 1.0  # within which Docker ends the making of a container whose client has gone
 RUN = secrets.token_hex(6)  # the label of everything that this process creates
 
 
@@ -253,8 +251,6 @@ def remove_all() -> None:
 def _remove_the_rest() -> None:
     """Remove what an interrupt in the middle of its removal left. A fork of this process owns nothing."""
     if identity()["sekft.pid"].split()[0] == str(os.getpid()):
-        if _cut_short:
-            time.sleep(CREATE_SECONDS)
         remove_all()
 
 
@@ -380,12 +376,8 @@ def owned(*kinds: str) -> Iterator[list[str]]:
     named = {f"{stem}-{index}": kind for index, kind in enumerate(kinds)}
     with _live_lock:
         _live.update(named)
-    cut_short = False
     try:
         yield list(named)
-    except (KeyboardInterrupt, SystemExit):
-        cut_short = True  # Docker may still create what was asked for: to be removed once more at the process's end
-        raise
     finally:
         failed = None
         with _live_lock:
@@ -397,8 +389,6 @@ def owned(*kinds: str) -> Iterator[list[str]]:
                 failed = error
         if failed:  # tried again at the process's end: Docker may still have been creating what an interrupt cut short
             print(f"{failed}; it is removed at the end of this process, or by the next reap", file=sys.stderr)
-        elif cut_short:
-            _cut_short.append(stem)
         else:
             with _live_lock:
                 _live.difference_update(named)
