@@ -47,12 +47,12 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     out, base = settings.out, settings.base
     before = None if settings.redo else read_manifest(out)
     settings = check_run(settings, trajectories, finished=before is not None and before.finished)
+    renderer = Renderer.for_base(load_tokenizer(base), settings.render)  # refuses a template before --out is begun
     manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
     if manifest.finished:
         return print_finished(out, base, manifest)
     print_adapter(settings)
     before_files = files_of(base, held)
-    renderer = Renderer.for_base(load_tokenizer(base), settings.render)
     dataset = dataset_of(settings, trajectories, others, renderer)
     losses, figures = train(dataset, settings, out, held)
     if settings.overfit and not figures["overfit_reached"]:
@@ -112,7 +112,6 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
         refuse_overlap(sessions, settings.holdout, scenarios, trained="--data holds", remedy="train on the other side")
     if not finished:
         hardware.shape_of(base).trainable(settings.lora_r, settings.lora_targets)
-        Renderer.for_base(load_tokenizer(base), settings.render)  # refuses a template before --out is begun
     return settings
 
 
