@@ -7,8 +7,8 @@
 Its sessions are offline training data, so each command must follow from what the screen has shown. The operator calls
 the provider only after it has seen the announcement. It carries out each directive as soon as it has read it, then asks
 for the next one, until there are no more. A directive that cannot be done is tried once and left, and the others are
-done. Before it leaves, it lists what the directives asked it to make: what a directive that cannot be done should have
-left is missing there. `panic` repeats what the screen said of it.
+done. Before it leaves, it lists what the directives asked it to make: a file that a directive which cannot be done
+should have left is missing there. `panic` repeats what the screen said of it.
 Most sessions follow a few plain routines; the others look elsewhere first, inspect results, or join commands. The seed
 decides all of it.
 """
