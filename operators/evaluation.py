@@ -39,6 +39,7 @@ class EvalSettings:
     adapter: Path | None
     scenarios: Path
     n: int | None
+    base_n: int | None
     seed: int
     out: Path | None
     compare_base: bool
@@ -68,11 +69,15 @@ class EvalSettings:
         others: list[tuple[Subject, bool]] = [("base", self.compare_base), ("clean_up", self.clean_up)]
         return [*(name for name, wanted in others if wanted), "adapter"]
 
+    def scenarios_of(self, subject: Subject, chosen: Sequence[Scenario]) -> Sequence[Scenario]:
+        """Which of the chosen scenarios a subject plays: beside an adapter, the others play the first `base_n`."""
+        return chosen if subject == "adapter" or self.adapter is None else chosen[: self.base_n]
+
     def deciding_flags(self) -> dict[str, Any]:
         """The flags that decide the episodes, for the manifest."""
         names = (
             "seed", "max_steps", "max_new_tokens", "timeout_seconds", "temperature", "dtype", "load_4bit", "render",
-            "compare_base", "n",
+            "compare_base", "n", "base_n",
         )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},
@@ -85,6 +90,8 @@ class EvalSettings:
 def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     """Check, load the model once, play every episode, report; the exit code. The base may be a `held` one."""
     stage.require_seconds(settings.timeout_seconds)
+    if settings.base_n is not None and settings.base_n < 1:
+        raise BadInputError(f"--base-n is {settings.base_n}; play at least 1 scenario, or drop --compare-base")
     check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
     fetch(settings.base, settings.adapter)
     if settings.adapter is not None and settings.render is not None:
@@ -106,11 +113,15 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
         out, stage="eval", flags=settings.deciding_flags(), inputs=inputs, image_digest=image, redo=settings.redo
     )
     episodes: Episodes = {
-        subject: {one.id: found for one in chosen if (found := read_finished(out / subject, Episode(one)))}
+        subject: {
+            one.id: found
+            for one in settings.scenarios_of(subject, chosen)
+            if (found := read_finished(out / subject, Episode(one)))
+        }
         for subject in settings.subjects()
     }
     transcripts: dict[str, dict[str, int | float]] = {}
-    if earlier or any(len(found) < len(chosen) for found in episodes.values()):
+    if earlier or any(len(found) < len(settings.scenarios_of(one, chosen)) for one, found in episodes.items()):
         transcripts = run_subjects(settings, chosen, episodes, earlier, held)
     report = report_of(settings, chosen, episodes, transcripts)
     write_report(out, report)
@@ -121,8 +132,8 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     told: dict[str, Any] = {name: brief(entry) for name, entry in report.subjects.items()}
     told |= {"transcripts": transcripts} if transcripts else {}
     stage.print_summary({"out": str(out), **rows, **told})
-    voided = max(entry.voided for entry in report.subjects.values()) / len(chosen)
-    return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE else stage.DONE
+    shares = [entry.voided / len(episodes[subject]) for subject, entry in report.subjects.items()]
+    return stage.WORLD_FAILED if max(shares) > MAX_VOIDED_SHARE else stage.DONE
 
 
 def choose(records: Sequence[Scenario], n: int | None, seed: int) -> list[Scenario]:
@@ -172,7 +183,7 @@ def run_subjects(
         )  # fmt: skip
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
         plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
-        todo = [Episode(one) for one in chosen if one.id not in found]
+        todo = [Episode(one) for one in settings.scenarios_of(subject, chosen) if one.id not in found]
         with model.disable_adapter() if settings.adapter and adapter is None else nullcontext():
             played = run_episodes(plan, todo, settings.out_directory() / subject, label=f"eval {subject}")
             found |= {episode.scenario_id: episode for episode in played.values()}
@@ -222,6 +233,7 @@ def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--adapter", type=Path, default=None, help="adapter directory of sft.py (default: the base alone)")
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--n", type=int, default=None, help="number of scenarios, chosen by --seed (default all)")
+    add("--base-n", type=int, default=None, help="of these, scenarios that --compare-base and --clean-up play (all)")
     add("--seed", type=int, default=0, help="chooses scenarios, seeds sampling and bootstrap (default 0)")
     add("--out", type=Path, default=None, help="report directory (default ./eval/<adapter name>)")
     add("--compare-base", action="store_true", help="also play the bare base on the same scenarios")

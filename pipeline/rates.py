@@ -100,13 +100,13 @@ def compare_subjects(
     """Each subject's rates, and the differences of the last subject from each other one.
 
     Args:
-        episodes: subject -> scenario id -> its episode.
+        episodes: subject -> scenario id -> its episode. A subject may have played fewer scenarios than the last one.
         chosen: the scenarios that were evaluated.
         seed: of the bootstrap.
     """
     scenarios = {scenario.id: scenario for scenario in chosen}
     subjects = {
-        subject: subject_report([by_id[scenario.id] for scenario in chosen], scenarios)
+        subject: subject_report([by_id[scenario.id] for scenario in chosen if scenario.id in by_id], scenarios)
         for subject, by_id in episodes.items()
     }
     *others, last = episodes

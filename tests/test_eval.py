@@ -17,7 +17,7 @@ from model.decoder import Decoder
 from model.loading import load_model
 from model.render import Renderer
 from operators.evaluation import EvalSettings, choose
-from pipeline.files import read_json, read_trajectories, write_json, write_record
+from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
 from sandbox import containers
 from sandbox.checker import CHECKER, CHECKER_PATH, CHECKER_PID1
 from sandbox.wrapper import WRAPPER_HASH, pid1_command
@@ -85,6 +85,18 @@ def test_eval_pairs_subjects_and_resumes(place: Path) -> None:
     told = json.loads(grown.stdout)
     assert (told["adapter"]["n"], told["not_chosen"]) == (3, 0)
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.docker
+def test_base_plays_the_first_of_the_scenarios_and_is_compared_on_them(place: Path) -> None:
+    done = script(place, "eval.py", *FLAGS, "--n", "2", "--compare-base", "--base-n", "1", "--out", "part")
+    assert done.returncode == 0, done.stderr
+    subjects = ("base", "adapter")
+    played = {name: {one.scenario_id for one in read_trajectories(place / "part" / name)} for name in subjects}
+    first, second = choose(read_scenarios(place / "held"), 2, 0)
+    assert played == {"base": {first.id}, "adapter": {first.id, second.id}}
+    report = read_json(place / "part" / "report.json")
+    assert report["paired"]["adapter - base"]["n"] == report["subjects"]["base"]["rates"]["clean_rate"]["n"] == 1
 
 
 @pytest.mark.docker
@@ -162,6 +174,7 @@ def assert_read_as_sampled(episode: Trajectory, renderer: Renderer) -> None:
         (["--adapter", "data"], "adapter_model.safetensors"),
         (["--render", "chat"], "--render"),
         (["--n", "0"], "--n is 0"),
+        (["--base-n", "0"], "--base-n is 0"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: str) -> None:
