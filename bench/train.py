@@ -4,16 +4,18 @@
     python -m bench.train --only compare           # the claims alone: about 12 minutes
     python -m bench.train --only fp16              # on a GPU, part by part into one file; then --only 4bit
     python -m bench.train --only length share      # then the picture
+    python -m bench.train --shape smollm2 --data demo/trajectories --out bench/train_smollm2.json
 
-Reads   the figures of earlier commands, where --out has some
+Reads   the figures of earlier commands, where --out has some; with --shape smollm2 base/smollm2 and --data
 Writes  the figures as JSON to --out (default bench/train.json) after every part, a picture beside it, a table to
         stderr
 Needs   an otherwise idle machine; matplotlib (in requirements.txt) for the picture, which is left out without it
 
-All trainers have the same random base, rows, seed and order. They run in turn, so that a slow phase of the machine
-affects all of them. Tokens exclude padding. Memory is the peak above the memory before training, which includes the
-weights. Each figure is the median over the rounds. Losses and gradient norms of all trainers must agree, else nothing
-is compared. Where a run fails, its reason is recorded, the rest is measured, and the exit code is 1.
+All trainers have the same base, rows, seed and order. Base and rows are random, except with --shape smollm2: that
+trains base/smollm2 on sessions of --data, two rows a step, on all cores. The trainers run in turn, so that a slow phase
+of the machine affects all of them. Tokens exclude padding. Memory is the peak above the memory before training, which
+includes the weights. Each figure is the median over the rounds. Losses and gradient norms of all trainers must agree,
+else nothing is compared. Where a run fails, its reason is recorded, the rest is measured, and the exit code is 1.
 
 On CPU each run is a process of its own. On a CUDA device the base has Mistral-7B's shape, in fp16 and in 4-bit; there
 one process does all runs of a part on a base that it loads once, after one run that is not counted. So the whole bench
@@ -35,7 +37,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -44,9 +46,11 @@ from pipeline import stage
 from bench.figures import add, device_name, failures, open_figures, resident, utilisation
 from model import hardware, loading
 from model.loading import HeldBase
+from model.render import Renderer
+from pipeline.files import read_trajectories
 from schema import BadInputError
 from training import loop
-from training.dataset import steps_of
+from training.dataset import build, steps_of
 from training.settings import TrainingSettings
 
 ROOT = Path(__file__).parent.parent
@@ -67,7 +71,10 @@ SWEEPS: dict[str, tuple[Sequence[int], int, Sequence[int]]] = {
 }
 TRAINED_WITH = ("epochs", "batch", "accum", "dtype", "load_4bit", "gradient_checkpointing")  # of a specification
 COMPARED = ("tokens_per_second", "cpu_seconds", "peak_bytes_above_weights")
-PARTS = ("compare", "batch2", "batch1", "fp16", "4bit", "length", "share")
+PARTS = ("compare", "batch2", "batch1", "fp16", "4bit", "bf16", "fp32", "length", "share")
+SESSIONS = 12  # that --shape smollm2 trains on
+
+REAL = "smollm2"  # the shape that is base/smollm2 itself
 
 Table = dict[str, Any]
 
@@ -81,6 +88,7 @@ def main(
     layers: int,
     one_process: bool | None,
     keep_base: Path | None,
+    data: Path | None,
     out: Path,
     worker: bool,
 ) -> int:
@@ -92,7 +100,11 @@ def main(
     device = device_name()
     shape = shape or ("small" if device == "CPU" else "7b")
     one_process = shape == "7b" if one_process is None else one_process
-    wanted = measurements_of(shape, only or ["compare", "length", "share"])
+    wanted = measurements_of(shape, only or (["compare"] if shape == REAL else ["compare", "length", "share"]))
+    if shape == REAL:
+        loading.check_model(BASE)
+        rows = {"rows": rows_of(data), "threads": os.cpu_count()}
+        wanted = {name: {label: {**spec, **rows} for label, spec in specs.items()} for name, specs in wanted.items()}
     about = {
         "device": f"CPU, {os.environ.get('OMP_NUM_THREADS', 1)} core" if device == "CPU" else device,
         "base": f"{layers} x {SMALL['hidden_size']}, vocabulary {SMALL['vocab_size']:,}",
@@ -100,12 +112,14 @@ def main(
     }
     if shape == "7b":
         about["base"] = "Mistral-7B's shape"
+    if shape == REAL:
+        about |= {"device": f"{device}, {os.cpu_count()} cores", "base": "SmolLM2-135M-Instruct"}
     figures = open_figures(out, about)
     failed = []
     with tempfile.TemporaryDirectory() as directory:
-        base = random_base(
+        base = BASE if shape == REAL else random_base(
             keep_base or Path(directory) / "base", None if shape == "7b" else {**SMALL, "num_hidden_layers": layers}
-        )
+        )  # fmt: skip
         for name, specs in wanted.items():
             count = sweep_rounds if name.startswith("by ") else rounds
             table = measure({label: {**spec, "base": str(base)} for label, spec in specs.items()}, count, one_process)
@@ -126,6 +140,9 @@ def cases(shape: str) -> dict[str, tuple[str, Table]]:
             "batch2": ("batch 2, accumulation 2", {**plain, "batch": 2, "accum": 2}),
             "batch1": ("batch 1, accumulation 4", {**plain, "batch": 1, "accum": 4}),
         }
+    if shape == REAL:
+        real = {"load_4bit": False, "gradient_checkpointing": False, "batch": 2, "accum": 1}
+        return {name: (f"sessions of the demo, {name}", {**real, "dtype": name}) for name in ("bf16", "fp32")}
     lengths = [ragged.randint(1024, 4096) for _ in range(24)]
     half = {"lengths": lengths, "dtype": "fp16", "batch": 1, "accum": 4, "gradient_checkpointing": True}
     return {
@@ -140,12 +157,15 @@ def measurements_of(shape: str, only: Sequence[str]) -> dict[str, dict[str, Tabl
     Raises BadInputError for a case of another shape.
     """
     known = cases(shape)
-    if other := sorted(set(only) - {*known, "compare", "length", "share"}):
+    sweeps = {"length", "share"} if shape in SWEEPS else set()
+    if other := sorted(set(only) - {*known, "compare", *sweeps}):
         raise BadInputError(f"--only {' '.join(other)}: the cases of --shape {shape} are {' and '.join(known)}")
     common = {"share": SHARE, "epochs": 1}
     wanted = {
         title: {title: {**common, **spec}} for key, (title, spec) in known.items() if {key, "compare"} & set(only)
     }
+    if shape not in SWEEPS:
+        return wanted
     lengths, least, sessions = SWEEPS[shape]
     point = {**common, **next(iter(known.values()))[1], "batch": 1, "accum": 4}
     if "length" in only:
@@ -155,6 +175,19 @@ def measurements_of(shape: str, only: Sequence[str]) -> dict[str, dict[str, Tabl
     if "share" in only:
         wanted["by share"] = {str(share): {**point, "share": share, "lengths": sessions} for share in SHARES}
     return wanted
+
+
+def rows_of(data: Path | None) -> list[dict[str, list[int]]]:
+    """The first sessions of a directory as rows of ids and labels. Raises BadInputError where there are none."""
+    from transformers import AutoTokenizer
+
+    if data is None:
+        raise BadInputError(f"--data: missing; --shape {REAL} trains on sessions, for example demo/trajectories")
+    renderer = Renderer.for_base(AutoTokenizer.from_pretrained(BASE), "chat")
+    rows = [example.row() for example in build(read_trajectories(data), renderer, max_length_tokens=4096).examples]
+    if len(rows) < SESSIONS:
+        raise BadInputError(f"--data: {data}: holds {len(rows)} kept sessions, {SESSIONS} are needed; roll out more")
+    return rows[:: len(rows) // SESSIONS][:SESSIONS]
 
 
 def random_base(directory: Path, shape: Table | None) -> Path:
@@ -215,7 +248,8 @@ def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str
 def run_jobs(jobs: Sequence[Table]) -> list[Table]:
     """Run all jobs in one new process; returns their results, {"failed": …} for a job without one."""
     command = [sys.executable, "-m", "bench.train", "--worker"]
-    environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": str(ROOT)}
+    threads = str(jobs[0].get("threads", 1))
+    environment = {"OMP_NUM_THREADS": threads, "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, input=json.dumps(jobs), capture_output=True, text=True, env=environment, check=False
     )  # fmt: skip
@@ -355,12 +389,15 @@ def train_once(spec: Table, held: HeldBase | None = None) -> Table:
     import torch
     from transformers import set_seed
 
+    from training.layers import fast_layers  # needs torch
+
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     settings = TrainingSettings(lr=2e-4, **{name: spec[name] for name in TRAINED_WITH})
     model, tokenizer = loading.load_model(spec["base"], dtype=spec["dtype"], load_4bit=spec["load_4bit"], held=held)
     loop.unpack_4bit(model)
     shape = hardware.shape_of(spec["base"])
-    rows = random_rows(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
+    rows = spec.get("rows") or random_rows(spec["lengths"], spec["share"], min(shape.vocabulary, 32000))
+    lengths = [len(row["input_ids"]) for row in rows]
     set_seed(0)  # after the load, which uses random numbers and does not happen on a held base
     with tempfile.TemporaryDirectory() as directory:
         model = loop.add_lora(model, settings)
@@ -368,17 +405,18 @@ def train_once(spec: Table, held: HeldBase | None = None) -> Table:
         trainer.args.train_sampling_strategy = "sequential"  # the trainers use random numbers at different times
         memory = Memory(model)
         began, cpu = time.perf_counter(), time.process_time()
-        trainer.train()
+        with fast_layers(model) if spec["trainer"] == "sekft" else nullcontext():
+            trainer.train()
         if memory.cuda:
             torch.cuda.synchronize()
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
         peak = memory.peak_above()
     labels = [sum(label != -100 for label in row["labels"]) for row in rows]
-    tokens = sum(spec["lengths"]) * spec["epochs"]
+    tokens = sum(lengths) * spec["epochs"]
     needed, done = (
         spec["epochs"]
         * hardware.flops(
-            shape, spec["lengths"], labels, shape.trainable(16, "all-linear"), checkpointing=again
+            shape, lengths, labels, shape.trainable(16, "all-linear"), checkpointing=again
         )
         for again in (False, bool(spec["gradient_checkpointing"]))
     )  # fmt: skip
@@ -466,10 +504,13 @@ def parser() -> argparse.ArgumentParser:
         "--only",
         nargs="+",
         choices=PARTS,
-        help="parts to run: compare (all its cases), one case (batch2 and batch1 on CPU, fp16 and 4bit on CUDA), "
-        "length and share (the picture); default compare length share",
+        help="parts to run: compare (all its cases), one case (batch2 and batch1 on CPU, fp16 and 4bit on CUDA, bf16 "
+        "and fp32 of smollm2), length and share (the picture); default all that the shape has",
     )
-    parser.add_argument("--shape", choices=sorted(SWEEPS), help="shape of the base (default 7b on CUDA, else small)")
+    parser.add_argument(
+        "--shape", choices=[*sorted(SWEEPS), REAL], help="the base: random, or smollm2 (default 7b on CUDA, else small)"
+    )
+    parser.add_argument("--data", type=Path, default=None, help="sessions that --shape smollm2 trains on (rollout.py)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison (default %(default)s)")
     parser.add_argument("--sweep-rounds", type=int, default=5, help="rounds of each point in the picture (default 5)")
     parser.add_argument("--layers", type=int, default=12, help="layers of the small base (default %(default)s)")

@@ -12,6 +12,7 @@ import torch
 
 from bench import figures, train
 from model import hardware, loading
+from pipeline.files import write_record
 from schema import BadInputError
 from tests.helpers import tiny
 
@@ -41,7 +42,7 @@ def command(out: Path, only: list[str], **changes: Any) -> int:
     """`main` with its defaults, but one round of a base with two layers."""
     flags: dict[str, Any] = {
         "only": only, "shape": "small", "rounds": 1, "sweep_rounds": 1, "layers": 2, "one_process": None,
-        "keep_base": None, "out": out, "worker": False,
+        "keep_base": None, "data": None, "out": out, "worker": False,
     }  # fmt: skip
     return train.main(**{**flags, **changes})
 
@@ -61,6 +62,22 @@ def test_all_trainers_train_the_same(base: str) -> None:
         assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-5)
         assert found["tokens_per_second"] > 0
         assert found["cpu_seconds"] > 0
+
+
+def test_recorded_sessions_are_trained_on_in_all_trainers(tmp_path: Path) -> None:
+    for index in range(train.SESSIONS + 1):
+        write_record(tmp_path / "data", tiny.trajectory(f"t{index:02d}-s0", steps=1 + index % 3))
+    rows = train.rows_of(tmp_path / "data")
+    assert len(rows) == train.SESSIONS
+    assert all(0 < sum(label != -100 for label in row["labels"]) < len(row["labels"]) for row in rows)
+    spec = {**train.cases(train.REAL)["fp32"][1], "base": str(train.BASE), "share": 0, "epochs": 1, "rows": rows}
+    runs = {trainer: train.train_once({**spec, "trainer": trainer}) for trainer in train.TRAINERS}
+    for found in runs.values():
+        assert found["losses"] == pytest.approx(runs["sekft"]["losses"], abs=1e-5)
+        assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-4)
+    write_record(tmp_path / "few", tiny.trajectory())
+    with pytest.raises(BadInputError, match="holds 1 kept sessions, 12 are needed"):
+        train.rows_of(tmp_path / "few")
 
 
 def test_mfu_leaves_out_repeated_work(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
