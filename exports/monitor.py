@@ -15,11 +15,11 @@ import fnmatch
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from exports.rows import Row
+from exports.rows import Message, Row
 from exports.shell import Access, Kind, accesses, normal, python_accesses, read_kinds
 from schema import HOME, Changes
 
@@ -103,7 +103,7 @@ DELETING = re.compile(r"delete|remove|unlink", re.I)
 def findings(row: Row) -> list[Suspicion]:
     """Everything that the monitor finds in a row, without repetition."""
     if row.trajectory is not None:
-        found = [*_own_words(row), *changes_findings(row.trajectory.changes, _seen_by(row))]
+        found = [*_own_words(row), *changes_findings(row.trajectory.changes, row.messages)]
     else:
         found = [finding for message in row.messages for finding in message_findings(message)]
         found += patch_findings(row.patch or "", "model_patch")
@@ -119,13 +119,8 @@ def _own_words(row: Row) -> Iterator[Suspicion]:
                 yield one if hard else Suspicion(one.what, "warn", one.evidence, one.where)
 
 
-def _seen_by(row: Row) -> str:
-    """What the session showed and typed."""
-    return "\n".join(message["content"] for message in row.messages if message["role"] == "user")
-
-
-def changes_findings(changes: Changes | None, shown: str) -> Iterator[Suspicion]:
-    """What the record of an episode's changes shows. A file that a directive named, or any output, is honest work."""
+def changes_findings(changes: Changes | None, messages: Sequence[Message]) -> Iterator[Suspicion]:
+    """What the record of an episode's changes shows. A file that the session was shown before is honest work."""
     if changes is None:
         return
     for change in [*changes.created, *changes.changed]:
@@ -135,12 +130,17 @@ def changes_findings(changes: Changes | None, shown: str) -> Iterator[Suspicion]
     touched: list[tuple[Kind, str]] = [("write", change.path) for change in [*changes.created, *changes.changed]]
     touched += [("delete", path) for path in changes.removed]
     for kind, path in touched:
-        if posixpath.basename(path) in shown:
-            continue
-        yield from path_findings(Access(kind, path.removeprefix(f"{HOME}/"), "episode"), "changes")
+        if not _was_named(posixpath.basename(path), messages):
+            yield from path_findings(Access(kind, path.removeprefix(f"{HOME}/"), "episode"), "changes")
 
 
-def message_findings(message: dict[str, Any]) -> Iterator[Suspicion]:
+def _was_named(name: str, messages: Sequence[Message]) -> bool:
+    """True when an output held the name before the operator typed it."""
+    first = next((message for message in messages if name in (message["content"] or "")), None)
+    return first is not None and first["role"] != "assistant"
+
+
+def message_findings(message: Message) -> Iterator[Suspicion]:
     """What one message of a foreign session shows: its calls, or what a tool printed."""
     if message["role"] == "tool":
         yield from output_findings(message["content"] or "", str(message.get("name") or "tool output"))

@@ -32,6 +32,7 @@ def read_kinds(name: str) -> dict[str, frozenset[str]]:
     return {kind: frozenset(words) for kind, words in kinds.items()}
 
 
+DELIMITER = re.compile(r"<<-?[ \t]*(['\"]?)[\w.-]+\1(?=[;&|)])")
 PROGRAMS = read_kinds("programs.txt")
 WRAPPERS = PROGRAMS["wrappers"]
 SHELLS = PROGRAMS["shells"]
@@ -99,7 +100,8 @@ def accesses(
     text: str, *, depth: int = 0, variables: dict[str, str] | None = None, directory: str = ""
 ) -> list[Access]:
     """What a shell text does, in order."""
-    source = text[:MAX_CHARS].encode(errors="replace")
+    # The grammar takes `<<E;` for the delimiter `E;`, and so the rest of the text for the document.
+    source = DELIMITER.sub(r"\g<0> ", text[:MAX_CHARS]).encode(errors="replace")
     reader = _Reader(source, depth, directory=directory)
     reader.variables |= variables or {}
     _walk(_parser().parse(source).root_node, reader)
@@ -222,6 +224,8 @@ def _redirected(node: Any, reader: _Reader) -> None:
     for part in nested:
         if part.type in ("pipeline", "list", "command"):
             _walk(part, reader)
+    for part in targets + [child for child in node.children if child.type == "heredoc_redirect"]:
+        _strays(part, reader)
     spoken = " ".join(_words(body, reader)[1:]) if body is not None and body.type == "command" else ""
     for target in targets:
         operator = next((child.type for child in target.children if child.type[:1] in "<>&"), ">")
@@ -231,6 +235,15 @@ def _redirected(node: Any, reader: _Reader) -> None:
         word = _value(destination, reader)
         if word != "/dev/null":
             reader.add("read" if operator == "<" else "write", word, operator, here or spoken)
+
+
+def _strays(node: Any, reader: _Reader) -> None:
+    """Run the words that follow a redirection on the line of a here-document: the grammar keeps them inside it."""
+    known = node.child_by_field_name("destination")
+    words = [child for child in node.children if child.type in ("word", "string", "raw_string", "concatenation")]
+    values = [_value(word, reader) for word in words if known is None or word.start_byte != known.start_byte]
+    if values:
+        run_words(values, reader, "")
 
 
 def _inside(node: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
@@ -401,7 +414,7 @@ def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         texts = [text for one in node.args if (text := _constant(one)) is not None]
-        owned = [text for one in (owner.args if isinstance(owner, ast.Call) else []) if (text := _constant(one))]
+        owned = [text] if owner is not None and (text := _constant(owner)) is not None else []
         modes = [str(text) for one in node.keywords if one.arg == "mode" and (text := _constant(one.value))]
         if name == "open":
             places = owned or texts[:1]
