@@ -1,0 +1,165 @@
+"""Write trajectories, or a foreign run archive, as guarded training files for other trainers.
+
+    python export.py --archive trajectories --holdout split/holdout --out exported --to trl openai
+    python export.py --archive runs.jsonl --holdout clean-eval-ids.json --out exported --truncate
+    python export.py --verify exported/sft.trl.jsonl --holdout clean-eval-ids.json
+
+Reads   <archive>/*.json (schema.Trajectory), or a foreign archive: a JSON array or JSON Lines of rows with instance_id,
+        model, tier, resolved and messages; <holdout>/*.json (schema.Scenario), or a JSON array of ids or rows
+Writes  <out>/sft.<form>.jsonl, pairs.<form>.jsonl, sft.sidecar.jsonl, pairs.sidecar.jsonl (schema.SidecarLine),
+        rows.jsonl (schema.ExportedRow), export-report.json (schema.ExportReport), manifest.json
+Needs   transformers with --base, else nothing
+
+Guards in this order: held out, reward hack, over length, unusable, duplicate. Every row is counted under one heading,
+and rows.jsonl says why. SFT lines are the verified successes of any operator; pairs are of one policy in one task.
+--verify compares files that were exported earlier with a holdout, by their sidecars, and exits 2 where one overlaps.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline import stage
+from exports.forms import FORMS
+from exports.guards import Export, Guards, first_look
+from exports.holdout import Holdout, read_holdout
+from exports.length import counter
+from exports.rows import read_rows
+from exports.verify import verify_file
+from pipeline.files import checked, read_json, write_json
+from schema import BadInputError, ExportReport, Manifest
+from training.pairs import PER_SCENARIO
+
+REPORT = "export-report.json"
+
+
+@dataclass(frozen=True)
+class ExportSettings:
+    """The flags."""
+
+    archive: list[Path] | None
+    out: Path | None
+    holdout: Path | None
+    to: list[str]
+    base: str | None
+    max_length_tokens: int
+    truncate: bool
+    per_scenario: int
+    verify: list[Path] | None
+    partial: bool
+    redo: bool
+
+
+def main(settings: ExportSettings) -> int:
+    """Check everything, then pass every row through the guards."""
+    if settings.verify is not None:
+        return verify_files(settings.verify, settings)
+    archives, out = check_export_settings(settings)
+    holdout = read_holdout(settings.holdout, partial=settings.partial)
+    count = counter(settings.base)
+    rows, instances, contradicted = first_look(read_rows(archives, partial=settings.partial))
+    notes = holdout.notes(instances) if settings.holdout else ["nothing is held out: no --holdout"]
+    manifest = stage.begin(
+        out, stage="export", flags=deciding_flags(settings), redo=settings.redo,
+        inputs=[*archives, *([settings.holdout] if settings.holdout else [])],
+    )  # fmt: skip
+    for note in notes:
+        print(note, file=sys.stderr)
+    if manifest.finished:
+        report = checked(out / REPORT, read_json(out / REPORT), ExportReport, "rerun with --redo")
+        return print_counts(out, report, rows)
+    guards = Guards(holdout, count, settings.max_length_tokens, settings.truncate, contradicted)
+    export = Export(out, guards, {name: FORMS[name] for name in settings.to}, per_scenario=settings.per_scenario)
+    with stage.progress(rows, "export") as bar:
+        for row in read_rows(archives, partial=settings.partial):
+            bar.record(row.name, export.take(row))
+    export.finish()
+    return print_counts(out, finished(settings, manifest, export, notes), rows)
+
+
+def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
+    """The archives and --out. Raises BadInputError for flags that are missing or cannot work."""
+    if not settings.archive:
+        raise BadInputError("--archive: missing; name trajectory directories or archive files")
+    if settings.out is None:
+        raise BadInputError("--out: missing; name the directory to write")
+    if repeated := [one for one in settings.archive if settings.archive.count(one) > 1]:
+        raise BadInputError(f"--archive: {repeated[0]} is named twice; name it once")
+    if absent := [one for one in settings.archive if not one.exists()]:
+        raise BadInputError(f"--archive: {absent[0]}: no such directory or file; check the path")
+    if min(settings.max_length_tokens, settings.per_scenario) < 1:
+        raise BadInputError("--max-length-tokens, --per-scenario: at least 1")
+    return settings.archive, settings.out
+
+
+def deciding_flags(settings: ExportSettings) -> dict[str, Any]:
+    """The flags that decide what is written."""
+    names = ("base", "max_length_tokens", "truncate", "per_scenario", "to")
+    return {name: getattr(settings, name) for name in names}
+
+
+def finished(settings: ExportSettings, manifest: Manifest, export: Export, notes: list[str]) -> ExportReport:
+    """Write the report and the manifest."""
+    assert settings.out is not None
+    assert settings.archive is not None
+    files = sorted(path for path in settings.out.glob("*.jsonl"))
+    report = ExportReport(
+        archives=[str(path) for path in settings.archive],
+        holdout=str(settings.holdout) if settings.holdout else None,
+        base=settings.base,
+        max_length_tokens=settings.max_length_tokens,
+        read=sum(export.headings.values()),
+        headings=dict(export.headings),
+        findings=dict(sorted(export.findings.items())),
+        files={path.name: stage.hash_file(path) for path in files},
+        notes=notes,
+        **export.totals,
+    )
+    write_json(settings.out / REPORT, report.model_dump(mode="json"))
+    stage.finish(settings.out, manifest, ids=[path.name for path in files], counts=report.headings)
+    return report
+
+
+def print_counts(out: Path, report: ExportReport, rows: int) -> int:
+    """Print the summary line."""
+    assert sum(report.headings.values()) == report.read == rows, (report.headings, report.read, rows)
+    counts = {"sft": report.sft, "pairs": report.pairs, "truncated": report.truncated, "warned": report.warned}
+    stage.print_summary({"out": str(out), "read": report.read, **report.headings, **counts})
+    return stage.DONE
+
+
+def verify_files(files: list[Path], settings: ExportSettings) -> int:
+    """Compare exported files with the holdout. Raises BadInputError where one overlaps."""
+    if settings.holdout is None:
+        raise BadInputError("--verify: needs --holdout, which the files are compared with")
+    holdout: Holdout = read_holdout(settings.holdout, partial=settings.partial)
+    lines = sum(verify_file(path, holdout) for path in files)
+    stage.print_summary({"verified": [str(path) for path in files], "lines": lines, "held_out": 0})
+    return stage.DONE
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    add = parser.add_argument
+    add("--archive", type=Path, nargs="+", default=None, help="trajectory directories, or foreign archive files")
+    add("--out", type=Path, default=None, help="directory to write")
+    add("--holdout", type=Path, default=None, help="held-out scenarios (split.py), or a JSON file of ids or rows")
+    add("--to", nargs="+", choices=tuple(FORMS), default=["openai"], help="forms to write (default openai)")
+    add("--base", default=None, help="whose tokenizer counts tokens (default: characters / 4)")
+    add("--max-length-tokens", type=int, default=4096, help="longer rows are left out and named (default 4096)")
+    add("--truncate", action="store_true", help="cut long rows: leave out their oldest round trips")
+    add(
+        "--per-scenario", type=int, default=PER_SCENARIO,
+        help=f"pairs at most of one policy in one scenario (default {PER_SCENARIO})",
+    )  # fmt: skip
+    add("--verify", type=Path, nargs="+", default=None, help="exported files to compare with --holdout; writes nothing")
+    add("--partial", action="store_true", help="take an unfinished directory")
+    add("--redo", action="store_true", help="start over instead of resuming")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run_script(main, parser())
