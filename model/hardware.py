@@ -347,30 +347,27 @@ def bf16_speedup_here() -> float:
     return median_seconds(torch.float32) / median_seconds(torch.bfloat16)
 
 
-def median_seconds(dtype: Any, size: int = 512) -> float:
-    """Median seconds of five products of two square matrices on the CPU, after one that is not counted."""
+def median_seconds(dtype: Any, size: int = 512, device: Any = "cpu") -> float:
+    """Median seconds of five products of two square matrices, after one that is not counted."""
     import torch
 
-    left, right = torch.ones(size, size, dtype=dtype), torch.ones(size, size, dtype=dtype)
+    left, right = torch.ones(size, size, dtype=dtype, device=device), torch.ones(size, size, dtype=dtype, device=device)
     seconds = []
     for _ in range(6):
         started = time.perf_counter()
         torch.mm(left, right)
+        if left.is_cuda:
+            torch.cuda.synchronize()
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds[1:])
 
 
-def cpu_flops_here(size: int = 768) -> float:
-    """FLOP/s of an fp32 matrix product on this CPU, the best of three."""
+def product_flops_here(dtype: Any = None, device: Any = "cpu") -> float:
+    """FLOP/s of a product of two square matrices (default fp32): what no training on this device exceeds."""
     import torch
 
-    matrix = torch.ones(size, size)
-    seconds = []
-    for _ in range(3):
-        began = time.perf_counter()
-        matrix @ matrix
-        seconds.append(time.perf_counter() - began)
-    return float(2 * size**3 / min(seconds))
+    size = 768 if str(device) == "cpu" else 8192
+    return 2 * size**3 / median_seconds(dtype or torch.float32, size, device)
 
 
 @dataclass(frozen=True)
@@ -395,7 +392,7 @@ def machine_here() -> Machine:
         peak = next((flops for part, flops in PEAK_FLOPS.items() if part in gpu.name), None)
         return Machine("cuda", gpu.name, gpu.free_bytes, peak)
     name = f"CPU, {torch.get_num_threads()} cores"
-    return Machine("cpu", name, free_bytes_here(), cpu_flops_here())
+    return Machine("cpu", name, free_bytes_here(), product_flops_here())
 
 
 def cannot_run(machine: Machine, need: dict[str, int], hours: float | None, *, allow_slow: bool) -> str | None:

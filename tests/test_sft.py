@@ -411,6 +411,8 @@ def test_inspect_estimates_the_costs(
     estimate = result["estimate"]
     assert result["steps_estimate"] == trained[1]["steps"]
     assert estimate["trainable_parameters"] == trained[1]["trainable_parameters"]
+    expected = estimate["flops"] / trained[1]["train_seconds"] / hardware.product_flops_here()
+    assert expected / 20 < trained[1]["share_of_matrix_product"] < 20 * expected  # other work slows either one
     assert estimate["memory_bytes"]["weights"] == 4 * estimate["parameters"]
     assert estimate["hours"]["this CPU"] > estimate["hours"]["V100"] > 0
     again = train_here(capsys, *flags, "--epochs", 8)["estimate"]

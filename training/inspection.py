@@ -429,7 +429,7 @@ def estimate(dataset: Dataset, settings: FitSettings) -> dict[str, Any] | None:
 
     found = hardware.costs(hardware.shape_of(base), settings.workload(*dataset.sizes()))
     if not torch.cuda.is_available():
-        found["hours"]["this CPU"] = float(f"{hardware.hours_on(found['flops'], hardware.cpu_flops_here()):.2g}")
+        found["hours"]["this CPU"] = float(f"{hardware.hours_on(found['flops'], hardware.product_flops_here()):.2g}")
     return found
 
 

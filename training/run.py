@@ -265,11 +265,16 @@ def train(
     first = int(checkpoint.name.split("-")[1]) if checkpoint else 0
     tokens = sum(len(row["input_ids"]) for row in rows) * settings.epochs
     done = trainer.state.global_step - first
+    operations = hardware.costs(hardware.shape_of(settings.base), settings.workload(*dataset.sizes()))["flops"]
+    per_second = operations * done / total / seconds
     return [entry["loss"] for entry in log.entries], {
         "steps": trainer.state.global_step,
         "resumed_from": first or None,
         "train_seconds": round(seconds, 1),
         "tokens_per_second": round(tokens * done / total / seconds) if done else None,
+        "share_of_matrix_product": (
+            float(f"{per_second / hardware.product_flops_here(model.dtype, model.device):.2g}") if done else None
+        ),
         "trainable_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
         "loss_on_labelled_positions_only": compact,
         "dtype": str(model.dtype).removeprefix("torch."),
