@@ -33,7 +33,7 @@ lint: dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh .ci/run
+	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh examples/*/*.sh .ci/run
 
 env: $(VENV)/installed
 	@:

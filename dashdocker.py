@@ -4,6 +4,7 @@
     python dashdocker.py self-check                    # check here all that docs/sandbox.md promises
     python dashdocker.py self-check --only A01,F08     # only these cases
     python dashdocker.py self-check --runtime runsc    # under another OCI runtime
+    python dashdocker.py self-check --image my-tools   # on an image of your own
 
 Reads   nothing
 Writes  nothing
@@ -27,7 +28,15 @@ from typing import Literal
 
 from pipeline import stage
 from sandbox.checker import Check, verify, verify_each
-from sandbox.containers import SandboxError, SandboxOptions, reap, require_image, require_runtime
+from sandbox.containers import (
+    IMAGE,
+    SandboxError,
+    SandboxOptions,
+    image_tools,
+    reap,
+    require_image,
+    require_runtime,
+)
 from sandbox.oneshot import RunResult, run
 from sandbox.pool import Pool
 from sandbox.session import Session, session
@@ -49,18 +58,19 @@ __all__ = [
 ]
 
 
-def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: str | None) -> int:
+def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: str | None, image: str | None) -> int:
     """Reap, or check the sandbox; 1 where a case does not hold."""
     if action == "self-check":
         from sandbox import cases
 
-        require_image()
+        require_image(image or IMAGE)
         if runtime:
             require_runtime(runtime)
         reap()
-        return cases.run_cases(only, SandboxOptions(runtime=runtime))
-    if runtime or only:
-        raise BadInputError("--runtime and --only belong to self-check")
+        require_tools(image or IMAGE)
+        return cases.run_cases(only, SandboxOptions(image=image or IMAGE, runtime=runtime))
+    if runtime or only or image:
+        raise BadInputError("--runtime, --only and --image belong to self-check")
     try:
         removed = reap()
     except SandboxError as error:
@@ -69,12 +79,25 @@ def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: st
     return stage.DONE
 
 
+def require_tools(image: str) -> None:
+    """Raise BadInputError where the operator's shell does not find a command that the image's label names."""
+    if not (tools := image_tools(image)):
+        return
+    with session([], options=SandboxOptions(image=image)) as shell:
+        missing = [tool for tool in tools if shell.step(f"command -v {tool}").exit_code]
+    if missing:
+        raise BadInputError(
+            f"image {image!r}: label sekft.tools: the shell does not find {missing[0]!r}; install it or drop its name"
+        )
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     actions = ["reap", "self-check"]
     parser.add_argument("action", choices=actions, help="remove what killed runs left, or check the sandbox here")
     parser.add_argument("--runtime", metavar="NAME", help="self-check: OCI runtime, e.g. runsc (default: Docker's own)")
+    parser.add_argument("--image", metavar="NAME", help=f"self-check: an image of your own (default {IMAGE})")
     parser.add_argument("--only", metavar="A01,B02", help="self-check: run only these cases (default: all)")
     return parser
 

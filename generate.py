@@ -2,8 +2,9 @@
 
     python generate.py --n 150 --out scenarios
     SEKFT_MODEL=qwen2.5:32b SEKFT_URL=http://localhost:11434/v1 python generate.py --n 150 --out scenarios
+    python generate.py --check scenarios       # run every gate on scenarios that you wrote by hand
 
-Reads   nothing
+Reads   --taxonomy; with --check <check>/*.json (schema.Scenario), and then writes nothing
 Writes  <out>/<id>.json (schema.Scenario), <out>/rejected/<id>.json, <out>/raw/<id>-<round>.json, <out>/manifest.json
 Needs   a Docker engine; with --author teacher an OpenAI-compatible endpoint: SEKFT_MODEL, SEKFT_URL, SEKFT_KEY
 
@@ -11,11 +12,13 @@ Attempts are numbered, and admitted and compared for near-duplicates in that ord
 flags give the same records in one go or in three. An attempt whose sandbox or endpoint broke is no rejection: the run
 ends there with exit code 1 and everything before it on disk, and a rerun goes on from that attempt. Nothing that a
 teacher answered is paid for twice: its raw replies are kept and used again.
+
+--check prints a line for everything that is to be mended and exits 2 if any scenario fails. docs/bring_your_own.md has
+taxonomies, images and scenarios of your own.
 """
 
 import argparse
 import random
-import re
 import sys
 import threading
 import time
@@ -30,7 +33,9 @@ from typing import Any
 
 import taxonomy
 from pipeline import stage
+from authoring.duplicates import NearDuplicates
 from authoring.gate import gate
+from authoring.linter import check_directory
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
@@ -44,15 +49,14 @@ from authoring.teacher import (
 from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from operators.chat import EndpointError, RequestRefusedError
-from pipeline.files import read_json, read_record, write_json, write_record
+from pipeline.files import read_json, read_record, read_taxonomy, write_json, write_record
 from pipeline.workers import WorkerPool
-from sandbox.containers import SandboxError, reap, remove_all, require_image
-from schema import BadInputError, Scenario
-from taxonomy import ARCHETYPES, AXES, Combination, balance
+from sandbox.containers import SandboxError, add_image_flag, image_tools, reap, remove_all, require_image
+from schema import BadInputError, OwnTaxonomy, Scenario, known_values
+from taxonomy import ARCHETYPES, SHIPPED, Combination, Taxonomy, balance
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends
-GRAM, DUPLICATE_JACCARD = 5, 0.5  # words in a row; share of them that two scenarios may have in common
 ALL_GATES = ("reply", "schema", *GATES, "duplicate")
 
 
@@ -85,7 +89,10 @@ class GenerateSettings:
     """The flags."""
 
     n: int
-    out: Path
+    out: Path | None
+    check: Path | None
+    taxonomy: Path | None
+    image: str
     author: str | None
     seed: int
     workers: int
@@ -99,21 +106,27 @@ class GenerateSettings:
 def main(settings: GenerateSettings) -> int:
     """Admit `n` scenarios; returns 0, or 1 if Docker, the endpoint or the budget stopped the run."""
     start, n, out = time.monotonic(), settings.n, settings.out
+    if settings.check is not None or out is None:
+        return check_scenarios(settings)
+    own = read_taxonomy(settings.taxonomy) if settings.taxonomy else None
+    names = check_generate_settings(settings, known_values(own))
     author = choose_author(settings.author)
-    names = check_generate_settings(settings)
+    if own is not None and author == "template":
+        raise BadInputError("--taxonomy: the templates write the shipped taxonomy alone; pass --author teacher")
     model = model_name() if author == "teacher" else None
-    image_digest = require_image()
+    image_digest = require_image(settings.image)
     flags = {
         "n": n, "author": author, "model": model, "seed": settings.seed, "workers": settings.workers, "tasks": names,
         "repairs": settings.repairs if author == "teacher" else 0, "timeout_seconds": settings.timeout_seconds,
+        **({"taxonomy": f"{own.name} {own.sha256}"} if own else {}),
     }  # fmt: skip
     manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=settings.redo)
     reap()  # what a killed run left behind
     budget = settings.max_total_tokens
     teacher = Teacher(out / "raw", model=model, max_total_tokens=budget) if author == "teacher" else None
-    generation = _Generation(settings, teacher)
+    generation = _Generation(settings, out, teacher, own)
     with stage.Progress(n, "generate") as bar:
-        ended = generation.admit(attempts(settings.seed, names), bar)
+        ended = generation.admit(attempts(settings.seed, names, known_values(own)), bar)
     counts = generation.counts()
     if not ended:
         stage.finish(out, manifest, ids=[scenario.id for scenario in generation.admitted], counts=counts)
@@ -127,6 +140,22 @@ def main(settings: GenerateSettings) -> int:
     return stage.WORLD_FAILED if ended else stage.DONE
 
 
+def check_scenarios(settings: GenerateSettings) -> int:
+    """Run every gate on the directory that --check names. Raises BadInputError for flags that do not belong to it."""
+    if settings.check is None:
+        raise BadInputError("--out: missing; name the directory to write, or one to check with --check")
+    mixed = {"--out": settings.out, "--taxonomy": settings.taxonomy, "--author": settings.author,
+             "--tasks": settings.tasks}  # fmt: skip
+    if given := [flag for flag, value in mixed.items() if value is not None]:
+        raise BadInputError(f"{given[0]}: does not belong to --check, which writes nothing; drop it")
+    if settings.workers < 1:
+        raise BadInputError(f"--workers {settings.workers}: must be at least 1")
+    stage.require_seconds(settings.timeout_seconds)
+    return check_directory(
+        settings.check, image=settings.image, workers=settings.workers, timeout_seconds=settings.timeout_seconds
+    )
+
+
 def choose_author(author: str | None) -> str:
     """The chosen author; by default the teacher if an endpoint is set, else the templates (printed)."""
     if author is None:
@@ -136,16 +165,16 @@ def choose_author(author: str | None) -> str:
     return author
 
 
-def check_generate_settings(settings: GenerateSettings) -> list[str]:
+def check_generate_settings(settings: GenerateSettings, known: Taxonomy) -> list[str]:
     """The archetypes to sample from. Raises BadInputError for an invalid flag."""
     for name, least in (("n", 1), ("workers", 1), ("repairs", 0)):
         if (value := getattr(settings, name)) < least:
             raise BadInputError(f"--{name} {value}: must be at least {least}")
     stage.require_seconds(settings.timeout_seconds)
-    names = settings.tasks.split(",") if settings.tasks else list(ARCHETYPES)
-    if unknown := [name for name in names if name not in ARCHETYPES]:
-        raise BadInputError(f"--tasks: unknown task {unknown[0]!r}; known: {', '.join(ARCHETYPES)}")
-    return sorted(set(names), key=list(ARCHETYPES).index)
+    names = settings.tasks.split(",") if settings.tasks else list(known.archetypes)
+    if unknown := [name for name in names if name not in known.archetypes]:
+        raise BadInputError(f"--tasks: unknown task {unknown[0]!r}; known: {', '.join(known.archetypes)}")
+    return sorted(set(names), key=list(known.archetypes).index)
 
 
 def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> list[Combination]:
@@ -153,14 +182,18 @@ def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYP
     return [attempt.combination for attempt in islice(attempts(seed, tasks), n)]
 
 
-def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> Iterator[Attempt]:
+def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES), known: Taxonomy = SHIPPED) -> Iterator[Attempt]:
     """Endless attempts, balanced first over each axis and then over pairs of axes.
 
     Tasks come in shuffled rounds; the rest is the legal combination whose values occurred least so far, ties broken
-    by `seed`. The stream depends on nothing but `seed` and `tasks`.
+    by `seed`. The stream depends on nothing but the arguments.
     """
     rng = random.Random(f"{seed}/attempts")
-    legal = {task: [c for c in taxonomy.combinations() if c.task == task] for task in tasks}
+    legal: dict[str, list[Combination]] = {task: [] for task in tasks}
+    for one in taxonomy.combinations(known):
+        if one.task in legal:
+            legal[one.task].append(one)
+    sizes = {axis: len(values) for axis, values in known.axes().items()}
     single: Counter[tuple[str, str]] = Counter()
     paired: Counter[tuple[tuple[str, str], ...]] = Counter()
     numbers = count()
@@ -169,7 +202,7 @@ def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> Iterator[At
 
             def cost(combination: Combination) -> float:
                 values = list(vars(combination).items())
-                alone = sum(single[value] * len(AXES[value[0]]) for value in values)
+                alone = sum(single[value] * sizes[value[0]] for value in values)
                 together = sum(paired[two] for two in pairs_of(values, 2))
                 return alone + together
 
@@ -179,39 +212,6 @@ def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> Iterator[At
             single.update(values)
             paired.update(pairs_of(values, 2))
             yield Attempt(next(numbers), choice)
-
-
-class NearDuplicates:
-    """Word 5-grams of directives, fixtures and solution, unmasked, of every scenario admitted so far."""
-
-    def __init__(self) -> None:
-        self.sizes: dict[str, int] = {}
-        self.index: dict[str, list[str]] = {}
-
-    def nearest(self, scenario: Scenario) -> tuple[str | None, float]:
-        """Id and Jaccard similarity of the most similar scenario; (None, 0) when none shares a gram."""
-        grams = _grams(scenario)
-        shared = Counter(id_ for gram in grams for id_ in self.index.get(gram, ()))
-        scored = [(common / (len(grams) + self.sizes[id_] - common), id_) for id_, common in shared.items()]
-        similarity, nearest = max(scored, default=(0.0, None))
-        return nearest, similarity
-
-    def add(self, scenario: Scenario) -> None:
-        """Remember an admitted scenario."""
-        grams = _grams(scenario)
-        self.sizes[scenario.id] = len(grams)
-        for gram in grams:
-            self.index.setdefault(gram, []).append(scenario.id)
-
-
-def _grams(scenario: Scenario) -> set[str]:
-    fixtures = sorted(scenario.fixtures, key=lambda fixture: fixture.path)
-    texts = [
-        *scenario.directives, *scenario.reference_solution,
-        *(f"{fixture.path} {fixture.text or fixture.base64 or fixture.target or ''}" for fixture in fixtures),
-    ]  # fmt: skip
-    words = re.findall(r"\w+", " ".join(texts).lower())
-    return {" ".join(words[start : start + GRAM]) for start in range(max(1, len(words) - GRAM + 1))}
 
 
 @dataclass
@@ -234,7 +234,9 @@ class _Generation:
     """One run's state: what is admitted and refused so far, and how an attempt is made."""
 
     settings: GenerateSettings
+    out: Path
     teacher: Teacher | None
+    own: OwnTaxonomy | None = None
     admitted: list[Scenario] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     repaired: int = 0
@@ -266,7 +268,7 @@ class _Generation:
 
     def _start(self, pool: WorkerPool, attempt: Attempt, overruled: Mapping[int, str]) -> _Job:
         """Start a job; it is already done if an earlier run finished the attempt."""
-        out = self.settings.out
+        out = self.out
         admitted, refused = out / f"{attempt.id}.json", out / "rejected" / f"{attempt.id}.json"
         known: Future[AttemptResult] = Future()
         if admitted.exists():
@@ -289,7 +291,10 @@ class _Generation:
 
     def _make_with(self, teacher: Teacher, attempt: Attempt, overruled: Mapping[int, str]) -> AttemptResult:
         """Ask the teacher; after a refusal send the gate's reason back, up to `repairs` times."""
-        messages = question(attempt.combination, seed=f"{self.settings.seed}/{attempt.number}")
+        messages = question(
+            attempt.combination, seed=f"{self.settings.seed}/{attempt.number}", own=self.own,
+            tools=image_tools(self.settings.image),
+        )  # fmt: skip
         request_hash = teacher.request_hash(messages)
         result = AttemptResult()
         for number in range(1, self.settings.repairs + 2):
@@ -304,7 +309,7 @@ class _Generation:
                 bundle = parse_bundle(reply)
                 scenario = scenario_of(
                     bundle, attempt.combination, id=attempt.id, model=teacher.model, seed=self.settings.seed,
-                    request_hash=request_hash,
+                    request_hash=request_hash, own=self.own,
                 )  # fmt: skip
             except BundleError as error:
                 result = AttemptResult(gate=error.gate, reason=str(error), rounds=number, bundle=reply)
@@ -324,7 +329,10 @@ class _Generation:
         for tried in range(1, SANDBOX_TRIES + 1):
             self._stop_if_cancelled()
             try:
-                found = gate(scenario, timeout_seconds=self.settings.timeout_seconds, cancelled=self.cancelled.is_set)
+                found = gate(
+                    scenario, timeout_seconds=self.settings.timeout_seconds, cancelled=self.cancelled.is_set,
+                    image=self.settings.image,
+                )  # fmt: skip
                 break
             except SandboxError:
                 if tried == SANDBOX_TRIES:
@@ -343,19 +351,17 @@ class _Generation:
     def _settle(self, job: _Job, result: AttemptResult, bar: stage.Progress) -> dict[int, str]:
         """Write the attempt as admitted or refused, after all earlier ones; returns rounds to redo as duplicates."""
         scenario, refused_by, reason = result.scenario, result.gate, result.reason
-        if scenario is not None:
-            nearest, similarity = self.known.nearest(scenario)
-            if similarity > DUPLICATE_JACCARD:
-                reason = f"{similarity:.0%} of its {GRAM}-word runs are those of {nearest}; change names and contents"
-                if self.teacher is not None and result.rounds <= self.settings.repairs and not job.from_disk:
-                    return {**job.overruled, result.rounds: reason}
-                scenario, refused_by = None, "duplicate"
+        if scenario is not None and (repeats := self.known.reason(scenario)):
+            reason = repeats
+            if self.teacher is not None and result.rounds <= self.settings.repairs and not job.from_disk:
+                return {**job.overruled, result.rounds: reason}
+            scenario, refused_by = None, "duplicate"
         if scenario is not None:
             self.known.add(scenario)
             self.admitted.append(scenario)
             self.repaired += scenario.provenance.gates["rounds"] > 1
             if not job.from_disk:
-                write_record(self.settings.out, scenario)
+                write_record(self.out, scenario)
             bar.record(job.attempt.id, "admitted")
             return {}
         assert refused_by is not None
@@ -372,7 +378,7 @@ class _Generation:
             "id": attempt.id, "axes": vars(attempt.combination), "gate": refused_by, "reason": reason,
             "rounds": result.rounds, "bundle": bundle,
         }  # fmt: skip
-        write_json(self.settings.out / "rejected" / f"{attempt.id}.json", refusal)
+        write_json(self.out / "rejected" / f"{attempt.id}.json", refusal)
 
     def counts(self) -> dict[str, Any]:
         """Every settled attempt exactly once, and per gate how many reached it and how many it let through."""
@@ -387,7 +393,7 @@ class _Generation:
             "refused": dict(sorted(self.refused.items())), "yield": yields,
             "balance": {
                 axis: balance((scenario.axes()[axis] for scenario in self.admitted), len(values))
-                for axis, values in AXES.items()
+                for axis, values in known_values(self.own).axes().items()
             },
         }  # fmt: skip
 
@@ -396,7 +402,13 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = stage.command_line(__doc__)
     made.add_argument("--n", type=int, default=150, help="scenarios to admit (default 150); may grow on a rerun")
-    made.add_argument("--out", type=Path, required=True, help="directory to write")
+    made.add_argument("--out", type=Path, help="directory to write (needed, but for --check)")
+    made.add_argument("--check", type=Path, metavar="DIR", help="run every gate on the scenarios in DIR, write nothing")
+    made.add_argument(
+        "--taxonomy", type=Path, metavar="FILE",
+        help="archetypes, providers and channels of your own beside the shipped ones (default none); needs the teacher",
+    )  # fmt: skip
+    add_image_flag(made)
     made.add_argument(
         "--author", choices=("teacher", "template"),
         help="who writes (default: teacher as soon as SEKFT_MODEL or SEKFT_URL is set, else template)",

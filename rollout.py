@@ -32,9 +32,9 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
-from operators.rollouts import RolloutPlan, read_finished, run_episodes
+from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_scenarios
-from sandbox.containers import reap, require_image
+from sandbox.containers import add_image_flag, reap, require_image
 from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 
@@ -61,6 +61,7 @@ class RolloutSettings:
     seed: int
     dtype: str
     load_4bit: bool
+    image: str
     partial: bool
     redo: bool
 
@@ -75,10 +76,11 @@ def main(settings: RolloutSettings) -> int:
         settings = dataclasses.replace(settings, base=stage.DEFAULT_BASE)
     check_rollout_settings(settings)
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
-    image = require_image()
+    image = require_image(settings.image)
     reap()
     every = read_scenarios(settings.scenarios, partial=settings.partial)
     records = every[: settings.limit]
+    refuse_other_image(records, settings.image)
     manifest = stage.begin(
         settings.out, stage="rollout", flags=flags_of_records(settings, endpoint), inputs=[settings.scenarios],
         image_digest=image, redo=settings.redo,
@@ -91,7 +93,7 @@ def main(settings: RolloutSettings) -> int:
         cancelled = threading.Event()
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
         make = operator_maker(settings, endpoint, cancelled)
-        how = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
+        how = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image)
         done |= run_episodes(how, todo, settings.out, label="rollout")
     summary = {"scenarios": len(every), "beyond_limit": len(every) - len(records)}
     summary |= count_outcomes(list(done.values()), len(planned))
@@ -130,7 +132,7 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
 
 def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | None) -> dict[str, Any]:
     """The flags that decide the records, for the manifest: base and adapter by their hash, the endpoint's model."""
-    not_deciding = {"scenarios", "out", "partial", "redo", "retries"}
+    not_deciding = {"scenarios", "out", "partial", "redo", "retries", "image"}
     return {
         **{name: value for name, value in vars(settings).items() if name not in not_deciding},
         "panic_samples": settings.samples_by_terminal()["panic"],
@@ -242,6 +244,7 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="seed of sampling and of the reference operator's variety (default 0)")
     add("--dtype", choices=DTYPES, default="auto", help="local: dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="local: load the base in 4-bit NF4")
+    add_image_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     return parser

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from taxonomy import AXES, Combination, Terminal, legal
+from taxonomy import AXES, SHIPPED, Archetype, Combination, Taxonomy, Terminal, legal
 
 SCHEMA_VERSION: Literal[1] = 1
 HOME = "/home/operator"  # the world: the only tree that fixtures may lie in and that a checker looks at
@@ -31,11 +31,14 @@ MAX_FIXTURE_BYTES = 256 * 1024
 MAX_WORLD_BYTES = 2 * 1024 * 1024
 MAX_TEXT_CHARS = 20_000
 
+OWN_NAME = r"^[a-z][a-z0-9_]{0,39}$"  # of a value that a taxonomy adds: it becomes part of ids and file names
+
 Outcome = Literal[
     "exit", "panic", "max_steps", "context_full", "locked_out", "operator_failed", "sandbox_failed", "checker_failed",
     "cancelled",
 ]  # fmt: skip
 Subject = Literal["base", "clean_up", "adapter"]  # of an eval
+ShippedChannel = Literal["motd", "banner", "env", "file", "mail"]
 VOIDED: frozenset[str] = frozenset({"operator_failed", "sandbox_failed", "cancelled"})
 
 
@@ -120,20 +123,118 @@ class Provider(Record):
 class Announcement(Record):
     """The text that points at the provider and never says what the task is."""
 
-    channel: str = Field(description="value of the announcement axis: motd, banner, env, file or mail")
+    channel: str = Field(description="value of the announcement axis: motd, banner, env, file, mail or one of your own")
+    like: ShippedChannel | None = Field(default=None, description="a channel of your own: how the text is shown")
     text: str = Field(min_length=1, max_length=2000)
     place: str | None = Field(default=None, description="name of the variable (env) or path (file, mail)")
 
+    @property
+    def shown_as(self) -> str:
+        """The shipped channel by whose way the text reaches the operator."""
+        return self.like or self.channel
+
     @model_validator(mode="after")
     def _place_fits_channel(self) -> Self:
-        if self.channel not in AXES["announcement"]:
+        if self.like is not None and self.channel in AXES["announcement"]:
+            raise ValueError(f"channel {self.channel} is shipped and takes no like")
+        if self.shown_as not in AXES["announcement"]:
             raise ValueError(f"unknown announcement channel {self.channel!r}; known: {AXES['announcement']}")
-        shown = self.channel in ("motd", "banner")
+        shown = self.shown_as in ("motd", "banner")
         if shown != (self.place is None):
             raise ValueError(f"channel {self.channel} {'takes no' if shown else 'needs a'} place")
-        if self.channel == "env" and not re.fullmatch(r"[A-Z][A-Z0-9_]*", self.place or ""):
+        if self.shown_as == "env" and not re.fullmatch(r"[A-Z][A-Z0-9_]*", self.place or ""):
             raise ValueError(f"announcement.place {self.place!r} is not an upper-case variable name")
         return self
+
+
+class OwnValue(Record):
+    """What every value of a taxonomy of your own has."""
+
+    name: str = Field(pattern=OWN_NAME, description="the value: small letters, digits, underscores; no shipped one")
+    summary: str = Field(min_length=1, max_length=400, description="one line; the teacher is told it word for word")
+
+    @field_validator("summary")
+    @classmethod
+    def _is_one_plain_line(cls, summary: str) -> str:
+        if not summary.isprintable():
+            raise ValueError("holds a line break or a character that cannot be printed")
+        return summary
+
+
+class OwnArchetype(OwnValue):
+    """A kind of operator work."""
+
+    family: str = Field(pattern=OWN_NAME, description="groups archetypes; a shipped family may be named")
+    terminal: Terminal = Field(default="exit", description="exit, or panic where the work cannot be done")
+
+
+class OwnProvider(OwnValue):
+    """A kind of provider. The summary says how the program is called, with P for its name."""
+
+    doc_depths: list[Literal["usage", "help", "subhelp"]] = Field(min_length=1, max_length=3)
+    like: Literal["subcommand", "flags", "numbered", "bulletin", "topics", "keyvalue", "piped"] | None = Field(
+        default=None, description="the shipped kind whose form of call the gate asks for; null: any call of the program"
+    )
+
+
+class OwnChannel(OwnValue):
+    """A channel of announcements."""
+
+    like: ShippedChannel = Field(description="the shipped channel by whose way the text reaches the operator")
+
+
+class OwnTaxonomy(Record):
+    """Values that a user adds to the shipped axes.
+
+    The file of `generate.py --taxonomy` holds all of them. Each scenario and trajectory holds those that it uses.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$", description="what the taxonomy is called")
+    sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="of the file; it is left out of the file")
+    archetypes: list[OwnArchetype] = Field(default=[], max_length=500)
+    providers: list[OwnProvider] = Field(default=[], max_length=50)
+    announcements: list[OwnChannel] = Field(default=[], max_length=50)
+
+    @model_validator(mode="after")
+    def _names_are_new(self) -> Self:
+        for axis, field in (("task", "archetypes"), ("provider", "providers"), ("announcement", "announcements")):
+            names = [value.name for value in getattr(self, field)]
+            for name in names:
+                if name in AXES[axis]:
+                    raise ValueError(f"{field}: {name!r} is a shipped value; choose another name")
+                if names.count(name) > 1:
+                    raise ValueError(f"{field}: {name!r} occurs twice; choose another name")
+        return self
+
+    def joined(self) -> Taxonomy:
+        """The shipped values and these."""
+        archetypes = {one.name: Archetype(**one.model_dump()) for one in self.archetypes}
+        providers = {one.name: tuple(one.doc_depths) for one in self.providers}
+        return Taxonomy(
+            {**SHIPPED.archetypes, **archetypes}, {**SHIPPED.providers, **providers},
+            (*SHIPPED.announcements, *(one.name for one in self.announcements)),
+        )  # fmt: skip
+
+    def used_by(self, combination: Combination) -> "OwnTaxonomy":
+        """The part of it that a scenario of `combination` uses."""
+        return self.model_copy(update={
+            "archetypes": [one for one in self.archetypes if one.name == combination.task],
+            "providers": [one for one in self.providers if one.name == combination.provider],
+            "announcements": [one for one in self.announcements if one.name == combination.announcement],
+        })  # fmt: skip
+
+    def provider(self, name: str) -> OwnProvider | None:
+        """A provider kind by its name; None for one that is not added here."""
+        return next((one for one in self.providers if one.name == name), None)
+
+    def channel(self, name: str) -> OwnChannel | None:
+        """An announcement channel by its name; None for one that is not added here."""
+        return next((one for one in self.announcements if one.name == name), None)
+
+
+def known_values(own: OwnTaxonomy | None) -> Taxonomy:
+    """The shipped values, and those of `own` where there is one."""
+    return own.joined() if own else SHIPPED
 
 
 class Provenance(Record):
@@ -152,7 +253,7 @@ class Scenario(Record):
     schema_version: Literal[1] = SCHEMA_VERSION
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,99}$", description="name of the file without .json")
     content_hash: str = Field(
-        default="", description="SHA-256 of everything but id, provenance, blocked_attempt and this field"
+        default="", description="SHA-256 of all but id, provenance, blocked_attempt, taxonomy and this field"
     )
     task: str = Field(description="value of the task axis: the archetype")
     provider_kind: str = Field(description="value of the provider axis: how the provider is called")
@@ -180,14 +281,21 @@ class Scenario(Record):
     )
     shell: Literal["dash"] = "dash"
     network: Literal["none"] = "none"
+    taxonomy: OwnTaxonomy | None = Field(
+        default=None, description="the taxonomy of your own that it is of, with the values it uses; absent: the shipped"
+    )
     provenance: Provenance
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if not legal(self.combination()):
-            raise ValueError(f"the combination {self.axes()} is not legal; known values: {AXES}")
+        known = known_values(self.taxonomy)
+        if not legal(self.combination(), known):
+            raise ValueError(f"the combination {self.axes()} is not legal; known values: {known.axes()}")
         if self.announcement.channel != self.announcement_channel:
             raise ValueError("announcement.channel differs from the announcement axis")
+        own = self.taxonomy.channel(self.announcement_channel) if self.taxonomy else None
+        if own is not None and own.like != self.announcement.like:
+            raise ValueError(f"announcement.like must be {own.like!r}, as its taxonomy says of channel {own.name!r}")
         paths = [fixture.path for fixture in self.world_fixtures()]
         if repeated := {path for path in paths if paths.count(path) > 1}:
             raise ValueError(f"fixtures name a path twice: {sorted(repeated)}")
@@ -212,12 +320,15 @@ class Scenario(Record):
 
     def compute_hash(self) -> str:
         """SHA-256 over the sorted JSON of everything that an operator meets or is judged by."""
-        apart = {"id", "content_hash", "provenance", "blocked_attempt"}
-        return sha256(canonical(self.model_dump(mode="json", exclude=apart)))
+        apart = {"id", "content_hash", "provenance", "blocked_attempt", "taxonomy"}
+        content = self.model_dump(mode="json", exclude=apart)
+        if self.announcement.like is None:  # a shipped channel; the hash is older than the field
+            del content["announcement"]["like"]
+        return sha256(canonical(content))
 
     def world_fixtures(self) -> list[Fixture]:
         """The fixtures plus the announcement where its channel is a file or mail: what lies in HOME at login."""
-        if self.announcement.channel in ("file", "mail"):
+        if self.announcement.shown_as in ("file", "mail"):
             assert self.announcement.place is not None
             return [*self.fixtures, Fixture(path=self.announcement.place, text=self.announcement.text + "\n")]
         return self.fixtures
@@ -225,9 +336,9 @@ class Scenario(Record):
     def environment(self) -> dict[str, str]:
         """Variables set at login: the announcement (env), or where the mail lies (mail)."""
         place = self.announcement.place
-        if self.announcement.channel == "env" and place:
+        if self.announcement.shown_as == "env" and place:
             return {place: self.announcement.text}
-        return {"MAIL": place} if self.announcement.channel == "mail" and place else {}
+        return {"MAIL": place} if self.announcement.shown_as == "mail" and place else {}
 
 
 class Message(Record):
@@ -289,6 +400,7 @@ class Trajectory(Record):
     scenario_id: str
     scenario_hash: str = Field(description="the scenario's content_hash")
     axes: dict[str, str] = Field(description="the scenario's value on each of the five axes")
+    taxonomy: OwnTaxonomy | None = Field(default=None, description="the scenario's, where it has one")
     operator: OperatorInfo
     messages: list[Message] = Field(description="orientation, login, then prompt, command and output in turn")
     steps: list[Step] = Field(description="the commands that ran; the terminal does not run")
@@ -317,8 +429,9 @@ class Trajectory(Record):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if set(self.axes) != set(AXES) or any(self.axes[axis] not in AXES[axis] for axis in AXES):
-            raise ValueError(f"axes {self.axes} are not one known value per axis; known: {AXES}")
+        known = known_values(self.taxonomy).axes()
+        if set(self.axes) != set(known) or any(self.axes[axis] not in known[axis] for axis in known):
+            raise ValueError(f"axes {self.axes} are not one known value per axis; known: {known}")
         if self.kept and self.reasons:
             raise ValueError(f"a kept trajectory has no reasons, this one has {self.reasons}")
         if self.token_ids is not None:

@@ -23,7 +23,6 @@ from typing import Literal
 from pipeline import stage
 from pipeline.files import read_scenarios, write_record
 from schema import BadInputError, Scenario
-from taxonomy import ARCHETYPES
 
 By = Literal["archetype", "scenario"]
 
@@ -102,7 +101,7 @@ def choose_archetypes(records: list[Scenario], archetypes: str | None, k: int | 
         raise BadInputError(
             f"--k is {k} but the scenarios hold {len(present)} archetypes; leave at least one to train on"
         )
-    blocked = [name for name in present if ARCHETYPES[name].terminal == "panic"]
+    blocked = sorted({record.task for record in records if record.terminal == "panic"})
     rng = random.Random(f"split/archetype/{seed}")
     first = [rng.choice(blocked)] if blocked else []
     rest = [name for name in present if name not in first]

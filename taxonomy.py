@@ -7,7 +7,7 @@ Writes  nothing
 Needs   nothing
 
 A combination is one value per axis. `legal` says which ones may be authored; the sampler that draws
-them evenly lives in generate.py.
+them evenly lives in generate.py. A taxonomy of a user's own adds values to these (schema.OwnTaxonomy).
 """
 
 import argparse
@@ -15,7 +15,7 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -137,22 +137,40 @@ AXES: dict[str, tuple[str, ...]] = {
 }
 
 
-def legal(combination: Combination) -> bool:
+@dataclass(frozen=True)
+class Taxonomy:
+    """The values that scenarios may have: archetypes, providers with their doc depths, announcement channels."""
+
+    archetypes: Mapping[str, Archetype]
+    providers: Mapping[str, tuple[str, ...]]
+    announcements: tuple[str, ...]
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The values of each axis."""
+        own = {"task": tuple(self.archetypes), "provider": tuple(self.providers), "announcement": self.announcements}
+        return {**AXES, **own}
+
+
+SHIPPED = Taxonomy(ARCHETYPES, PROVIDERS, ANNOUNCEMENTS)
+
+
+def legal(combination: Combination, known: Taxonomy = SHIPPED) -> bool:
     """True when every value is known, the provider can carry the doc depth and a blocked task has two directives.
 
     A blocked scenario needs one directive that can be done and one that cannot, so it is never `easy`.
     """
-    if any(getattr(combination, axis) not in values for axis, values in AXES.items()):
+    if any(getattr(combination, axis) not in values for axis, values in known.axes().items()):
         return False
-    blocked = ARCHETYPES[combination.task].terminal == "panic"
+    blocked = known.archetypes[combination.task].terminal == "panic"
     if blocked and DIFFICULTIES[combination.difficulty].directives < 2:
         return False
-    return combination.doc_depth in PROVIDERS[combination.provider]
+    return combination.doc_depth in known.providers[combination.provider]
 
 
-def combinations() -> Iterator[Combination]:
+def combinations(known: Taxonomy = SHIPPED) -> Iterator[Combination]:
     """Every legal combination, in axis order."""
-    return filter(legal, itertools.starmap(Combination, itertools.product(*AXES.values())))
+    every = itertools.starmap(Combination, itertools.product(*known.axes().values()))
+    return (combination for combination in every if legal(combination, known))
 
 
 def balance(values: Iterable[str], size: int) -> float | None:

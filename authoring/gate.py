@@ -32,7 +32,7 @@ from authoring.text_gate import CHECKS, RejectedError, check_announcement, has_w
 from pipeline.files import read_record
 from pipeline.verdicts import spaced
 from sandbox.checker import Check, verify_each
-from sandbox.containers import SandboxError, reap, require_image
+from sandbox.containers import IMAGE, SandboxError, SandboxOptions, add_image_flag, reap, require_image
 from sandbox.session import LockedOutError, Session, session
 from sandbox.tree import TreeEntry, tree_of
 from schema import Scenario, Step
@@ -61,16 +61,16 @@ class FailingWorld(NamedTuple):
     tree: list[TreeEntry]
 
 
-def main(*, paths: list[Path], timeout_seconds: float) -> int:
+def main(*, paths: list[Path], timeout_seconds: float, image: str) -> int:
     """Gate every file and print one line for each; 1 if any is refused or its sandbox broke."""
     stage.require_seconds(timeout_seconds)
-    require_image()
+    require_image(image)
     reap()
     refused = voided = 0
     with stage.Progress(len(paths), "gate") as bar:
         for path in paths:
             try:
-                result = gate(read_record(path, Scenario), timeout_seconds=timeout_seconds)
+                result = gate(read_record(path, Scenario), timeout_seconds=timeout_seconds, image=image)
             except SandboxError as error:
                 voided += 1
                 bar.record(path.name, f"void: {error}")
@@ -82,18 +82,22 @@ def main(*, paths: list[Path], timeout_seconds: float) -> int:
 
 
 def gate(
-    scenario: Scenario, *, timeout_seconds: float = 30.0, cancelled: Callable[[], bool] = lambda: False
+    scenario: Scenario,
+    *,
+    timeout_seconds: float = 30.0,
+    cancelled: Callable[[], bool] = lambda: False,
+    image: str = IMAGE,
 ) -> GateResult:
     """Run the gates in order, up to the first that refuses.
 
     `timeout_seconds` limits each command and each run of the checker. `cancelled` is called between containers; once it
     returns true, KeyboardInterrupt is raised and no container stays. Raises SandboxError when the sandbox broke.
     """
-    findings: dict[str, Any] = {}
+    findings: dict[str, Any] = {} if image == IMAGE else {"image": image}
     try:
         for check in CHECKS:
             check(scenario)
-        _Trial(scenario, timeout_seconds, cancelled, findings).run()
+        _Trial(scenario, timeout_seconds, cancelled, findings, SandboxOptions(image=image)).run()
     except RejectedError as error:
         return GateResult(False, error.gate, str(error), findings)
     except LockedOutError as error:
@@ -105,9 +109,15 @@ class _Trial:
     """The gates of one scenario that need containers."""
 
     def __init__(
-        self, scenario: Scenario, timeout_seconds: float, cancelled: Callable[[], bool], findings: dict[str, Any]
+        self,
+        scenario: Scenario,
+        timeout_seconds: float,
+        cancelled: Callable[[], bool],
+        findings: dict[str, Any],
+        options: SandboxOptions,
     ) -> None:
         self.scenario, self.timeout_seconds, self.cancelled = scenario, timeout_seconds, cancelled
+        self.options = options
         self.findings = findings
         self.fixtures = scenario.world_fixtures()
         self.findings["containers"] = 0
@@ -149,7 +159,8 @@ class _Trial:
         self.stop_if_cancelled()
         trees = [*passing, *(tree for _, _, tree in failing)]
         self.findings["containers"] += 1
-        found = verify_each(trees, self.scenario.checker, timeout_seconds=self.timeout_seconds)
+        checker, limit = self.scenario.checker, self.timeout_seconds
+        found = verify_each(trees, checker, timeout_seconds=limit, options=self.options)
         for check in found[: len(passing)]:
             if not check.passed:
                 reason = f"the solved world passes where it was made but not when unpacked anew: {_short(check)}"
@@ -169,7 +180,8 @@ class _Trial:
         self.stop_if_cancelled()
         self.findings["containers"] += 1
         provider = (self.scenario.provider.path, self.scenario.provider.source)
-        return session(self.fixtures, provider=provider, environment=self.scenario.environment())
+        environment = self.scenario.environment()
+        return session(self.fixtures, provider=provider, environment=environment, options=self.options)
 
     def run_first(self) -> "_SolutionRun":
         """Call the provider, as a rollout does, run the solution and have the result verified."""
@@ -314,6 +326,7 @@ def _short(check: Check) -> str:
 def parser() -> Any:
     """The command line."""
     made = stage.command_line(__doc__)
+    add_image_flag(made)
     made.add_argument("paths", nargs="+", type=Path, help="scenario files")
     made.add_argument(
         "--timeout-seconds",

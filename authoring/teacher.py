@@ -31,13 +31,15 @@ from schema import (
     PROVIDER_DIRECTORY,
     Announcement,
     Fixture,
+    OwnTaxonomy,
     Provenance,
     Provider,
     Scenario,
     canonical,
+    known_values,
     sha256,
 )
-from taxonomy import ARCHETYPES, DIFFICULTIES, DOC_DEPTHS, Combination
+from taxonomy import DIFFICULTIES, DOC_DEPTHS, Combination
 
 DEFAULT_MODEL = "qwen2.5:32b"
 TIMEOUT_SECONDS = 600.0
@@ -166,26 +168,47 @@ def model_name() -> str:
     return stage.env("SEKFT_MODEL") or DEFAULT_MODEL
 
 
-def question(combination: Combination, *, seed: str) -> list[dict[str, str]]:
-    """The messages that ask for one bundle. The same combination and seed give the same messages."""
+def question(
+    combination: Combination, *, seed: str, own: OwnTaxonomy | None = None, tools: Sequence[str] = ()
+) -> list[dict[str, str]]:
+    """The messages that ask for one bundle. The same arguments give the same messages.
+
+    `own` is the taxonomy of a user's own, `tools` are the commands that the image has beside its base's.
+    """
     rng = random.Random(canonical({"combination": vars(combination), "seed": seed}))
-    archetype, difficulty = ARCHETYPES[combination.task], DIFFICULTIES[combination.difficulty]
+    archetype = known_values(own).archetypes[combination.task]
+    difficulty = DIFFICULTIES[combination.difficulty]
     blocked = archetype.terminal == "panic"
     lines = [
         f"Work: {archetype.summary} ({archetype.name}).",
         f"Directives: exactly {difficulty.directives}.",
-        f"Provider: {QUESTION['provider'][combination.provider]}",
+        f"Provider: {_provider_form(combination.provider, own)}",
         f"Documentation: {DOC_DEPTHS[combination.doc_depth]}. "
         f"help_commands: {QUESTION['help_commands'][combination.doc_depth]}.",
-        f"Announcement: {QUESTION['announcement'][combination.announcement]}",
+        f"Announcement: {_announcement_form(combination.announcement, own)}",
         f"Besides the files that the work needs, put in {difficulty.distractors} that it must leave alone.",
     ]
+    if tools:
+        lines.append(f"Beside busybox's tools there are: {', '.join(tools)}.")
     if difficulty.awkward_names:
         lines.append("Some file names hold a blank or begin with a dash; quote them well.")
     if blocked:
         lines.append(QUESTION["blocked"])
     lines.append(f"Take names and contents from these words where you can: {' '.join(rng.sample(WORDS, 24))}.")
     return [{"role": "system", "content": RULES}, {"role": "user", "content": "\n".join(lines)}]
+
+
+def _provider_form(name: str, own: OwnTaxonomy | None) -> str:
+    """The sentence that tells the teacher how the provider is called."""
+    kind = own.provider(name) if own else None
+    return kind.summary if kind else str(QUESTION["provider"][name])
+
+
+def _announcement_form(name: str, own: OwnTaxonomy | None) -> str:
+    """The sentence that tells the teacher what the announcement is; for an own channel also what it is like."""
+    channel = own.channel(name) if own else None
+    told = str(QUESTION["announcement"][channel.like if channel else name])
+    return f"{channel.summary} It is {told}" if channel else told
 
 
 def complaint(gate: str, reason: str) -> dict[str, str]:
@@ -221,9 +244,11 @@ def parse_bundle(reply: str) -> Bundle:
 
 
 def scenario_of(
-    bundle: Bundle, combination: Combination, *, id: str, model: str, seed: int, request_hash: str  # noqa: A002
+    bundle: Bundle, combination: Combination, *, id: str, model: str, seed: int, request_hash: str,  # noqa: A002
+    own: OwnTaxonomy | None = None,
 ) -> Scenario:  # fmt: skip
     """The scenario in a bundle, with our axes, terminal and id. Raises BundleError, which names the field."""
+    channel = own.channel(combination.announcement) if own else None
     try:
         return Scenario(
             id=id, task=combination.task, provider_kind=combination.provider,
@@ -234,7 +259,8 @@ def scenario_of(
                 help_commands=bundle.provider.help_commands, directive_commands=bundle.provider.directive_commands,
             ),
             announcement=Announcement(
-                channel=combination.announcement, text=bundle.announcement.text, place=bundle.announcement.place or None
+                channel=combination.announcement, like=channel.like if channel else None,
+                text=bundle.announcement.text, place=bundle.announcement.place or None,
             ),
             directives=bundle.directives,
             fixtures=[
@@ -242,8 +268,8 @@ def scenario_of(
                 for fixture in bundle.fixtures
             ],
             checker=bundle.checker, reference_solution=bundle.reference_solution,
-            terminal=ARCHETYPES[combination.task].terminal, blocked_outputs=bundle.blocked_outputs,
-            blocked_attempt=bundle.blocked_attempt or None,
+            terminal=known_values(own).archetypes[combination.task].terminal, blocked_outputs=bundle.blocked_outputs,
+            blocked_attempt=bundle.blocked_attempt or None, taxonomy=own.used_by(combination) if own else None,
             provenance=Provenance(author="teacher", model=model, seed=seed, request_hash=request_hash),
         )  # fmt: skip
     except ValidationError as error:

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 
 from authoring.scaffold import SCAFFOLD
 from pipeline.verdicts import is_command, is_terminal, spaced
-from schema import HOME, Scenario
-from taxonomy import ARCHETYPES, DIFFICULTIES
+from schema import HOME, Scenario, known_values
+from taxonomy import DIFFICULTIES
 
 ANNOUNCEMENT_RUN = 4  # words of a directive in a row that an announcement may not repeat
 SCAFFOLD_RUN = 6  # words of the scaffold in a row that a scenario may not repeat
@@ -58,7 +58,7 @@ def check_shape(scenario: Scenario) -> None:
         )
     if len({spaced(directive) for directive in scenario.directives}) != wanted:
         raise RejectedError("shape", "two directives are the same")
-    terminal = ARCHETYPES[scenario.task].terminal
+    terminal = known_values(scenario.taxonomy).archetypes[scenario.task].terminal
     if scenario.terminal != terminal:
         raise RejectedError("shape", f"task {scenario.task} ends with {terminal}, not with {scenario.terminal}")
     blocked = terminal == "panic"
@@ -81,14 +81,17 @@ def _check_calls(scenario: Scenario) -> None:
     """The help and directive commands have the form of the provider kind and the doc depth."""
     provider = scenario.provider
     name = re.escape(PurePosixPath(provider.path).name)
-    call = re.compile(CALL_FORMS[scenario.provider_kind].replace("P", name))
+    own = scenario.taxonomy.provider(scenario.provider_kind) if scenario.taxonomy else None
+    kind = own.like if own else scenario.provider_kind
+    # A kind of a user's own may be called in any way. That each command calls the program is checked as it runs.
+    call = re.compile(CALL_FORMS[kind].replace("P", name) if kind else "(.+)", re.DOTALL)
     found = [(command, call.fullmatch(spaced(command))) for command in provider.directive_commands]
     for command, match in found:
         if match is None:
             raise RejectedError(
                 "shape", f"{command!r} is not how a provider of kind {scenario.provider_kind} is called"
             )
-    if not any(match and any(match.groups()) for _, match in found) and scenario.provider_kind != "piped":
+    if not any(match and any(match.groups()) for _, match in found) and kind != "piped":
         raise RejectedError("shape", f"no directive command asks a provider of kind {scenario.provider_kind} for one")
     wanted = re.compile(HELP_FORMS[scenario.doc_depth].replace("P", name))
     if not any(wanted.fullmatch(spaced(command)) for command in provider.help_commands):

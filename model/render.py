@@ -58,16 +58,21 @@ class Announced(Protocol):
 def login(scenario: Announced) -> str:
     """The text of a login: a banner comes before it, a message of the day after it, other channels show nothing."""
     shown = "shell login: operator"
-    if scenario.announcement.channel == "banner":
+    if scenario.announcement.shown_as == "banner":
         return f"{scenario.announcement.text}\n\n{shown}"
-    if scenario.announcement.channel == "motd":
+    if scenario.announcement.shown_as == "motd":
         return f"{shown}\n\n{scenario.announcement.text}"
     return shown
 
 
-def opening(scenario: Announced) -> list[Message]:
+def orientation(tools: Sequence[str] = ()) -> str:
+    """The system turn of an image: the shell, and the commands that the image has beside the busybox userland."""
+    return f"{ORIENTATION} Beside the busybox userland there are: {', '.join(tools)}." if tools else ORIENTATION
+
+
+def opening(scenario: Announced, tools: Sequence[str] = ()) -> list[Message]:
     """The system turn and the login turn, with which every session starts."""
-    return [Message(role="system", content=ORIENTATION), Message(role="user", content=login(scenario))]
+    return [Message(role="system", content=orientation(tools)), Message(role="user", content=login(scenario))]
 
 
 def start_prompt() -> list[Message]:
@@ -80,13 +85,15 @@ def after_step(output: str) -> list[Message]:
     return [*([Message(role="user", content=output)] if output else []), *start_prompt()]
 
 
-def session_messages(scenario: Announced, turns: Sequence[tuple[str, str | None]]) -> list[Message]:
-    """All messages of a session, from its (command, output) pairs.
+def session_messages(
+    scenario: Announced, turns: Sequence[tuple[str, str | None]], tools: Sequence[str] = ()
+) -> list[Message]:
+    """All messages of a session, from its (command, output) pairs; `tools` are those of the image.
 
     The output is None after the terminal, and after the last command of a session that was cut off. It ends the
     messages.
     """
-    messages = [*opening(scenario), *start_prompt()]
+    messages = [*opening(scenario, tools), *start_prompt()]
     for command, output in turns:
         messages.append(Message(role="assistant", content=command))
         if output is None:

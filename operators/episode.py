@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
 from pipeline.verdicts import terminal_of, verdict_of
-from sandbox.containers import LIFETIME_SECONDS, SandboxError, SandboxOptions
+from sandbox.containers import IMAGE, LIFETIME_SECONDS, SandboxError, SandboxOptions, image_tools
 from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
 from sandbox.tree import changes_between, tree_of
 from sandbox.wrapper import WRAPPER_HASH
@@ -45,8 +45,9 @@ class Episode:
 
 @dataclass
 class EpisodeSoFar:
-    """What an episode has come to so far: (command, output) turns, and the steps that ran."""
+    """What an episode has come to so far: the image's tools, (command, output) turns, and the steps that ran."""
 
+    tools: tuple[str, ...] = ()
     turns: list[tuple[str, str | None]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
 
@@ -59,6 +60,7 @@ def run_episode(
     limits: EpisodeLimits,
     cancelled: threading.Event | None = None,
     pool: SessionSource | None = None,
+    image: str = IMAGE,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it.
 
@@ -71,15 +73,17 @@ def run_episode(
         seed: with the scenario and the sample it decides the seed of the record, and nothing else does.
         limits: of steps and seconds.
         cancelled: once set, the session ends before its next command, with outcome `cancelled`.
-        pool: sandboxes that were started ahead of time.
+        pool: sandboxes that were started ahead of time, on their own image.
+        image: of the sandbox, where there is no pool.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = EpisodeSoFar(), None, False
     changes: Changes | None = None
     error: str | None = None
-    options = pool.options if pool else SandboxOptions(lifetime_seconds=limits.lifetime_seconds())
+    options = pool.options if pool else SandboxOptions(image=image, lifetime_seconds=limits.lifetime_seconds())
     operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
     try:
+        progress.tools = image_tools(options.image)
         with session(
             scenario.world_fixtures(),
             provider=(scenario.provider.path, scenario.provider.source),
@@ -123,7 +127,7 @@ def act(
     `progress` is filled step by step, so that it is right whatever is raised. The terminal is not run in the shell.
     Raises SandboxError.
     """
-    messages = [*opening(scenario), *start_prompt()]
+    messages = [*opening(scenario, progress.tools), *start_prompt()]
     for _ in range(limits.max_steps):
         if cancelled.is_set():
             return "cancelled", None
@@ -141,7 +145,7 @@ def act(
         step = shell.step(command, timeout_seconds=limits.timeout_seconds)
         progress.steps.append(step)
         progress.turns[-1] = (command, step.output)
-        messages = session_messages(scenario, progress.turns)
+        messages = session_messages(scenario, progress.turns, progress.tools)
     return "max_steps", None
 
 
@@ -165,8 +169,9 @@ def record(
         scenario_id=scenario.id,
         scenario_hash=scenario.content_hash,
         axes=scenario.axes(),
+        taxonomy=scenario.taxonomy,
         operator=operator.info(),
-        messages=session_messages(scenario, progress.turns),
+        messages=session_messages(scenario, progress.turns, progress.tools),
         steps=progress.steps,
         terminal=verdict.terminal,
         verified=verdict.verified,

@@ -17,13 +17,13 @@ from model.loading import DTYPES, HeldBase, check_machine, fetch, load_model, mo
 from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
-from operators.rollouts import RolloutPlan, read_finished, run_episodes
+from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
 from pipeline.holdout import refuse_overlap
 from pipeline.rates import brief, compare_subjects
 from pipeline.tables import print_table
 from pipeline.verdicts import clean_up as tidy
-from sandbox.containers import reap, require_image
+from sandbox.containers import add_image_flag, reap, require_image
 from schema import BadInputError, EvalReport, Scenario, Subject, Trajectory
 
 MARKERS: Wire = "markers"
@@ -54,6 +54,7 @@ class EvalSettings:
     render: Wire | None
     no_cache: bool
     against: Path | None
+    image: str
     partial: bool
     redo: bool
 
@@ -103,7 +104,8 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
             trained=f"{settings.adapter} was trained on", remedy="evaluate held-out scenarios",
         )  # fmt: skip
     chosen = choose(records, settings.n, settings.seed)
-    image = require_image()
+    refuse_other_image(chosen, settings.image)
+    image = require_image(settings.image)
     reap()
     earlier = read_earlier(settings)
     out = settings.out_directory()
@@ -182,7 +184,7 @@ def run_subjects(
             temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
         )  # fmt: skip
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
+        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image)
         todo = [Episode(one) for one in settings.scenarios_of(subject, chosen) if one.id not in found]
         with model.disable_adapter() if settings.adapter and adapter is None else nullcontext():
             played = run_episodes(plan, todo, settings.out_directory() / subject, label=f"eval {subject}")
@@ -248,6 +250,7 @@ def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--render", choices=("markers", "chat"), default=None, help="render of a base without adapter (markers)")
     add("--no-cache", action="store_true", help="no KV cache: slow, a check of the cache")
     add("--against", type=Path, default=None, help="an earlier --out: count transcripts that differ (default none)")
+    add_image_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     return parser

@@ -22,6 +22,7 @@ from pathlib import PurePosixPath
 from operators.protocol import Move, Tokens
 from pipeline.verdicts import terminal_of
 from schema import HOME, Message, OperatorInfo, Scenario
+from taxonomy import ARCHETYPES
 
 LOOKS: dict[str, float] = {  # the first command where the login shows no announcement, with its probability
     "ls": 0.46,
@@ -163,7 +164,7 @@ class ReferenceOperator:
 
     def _look_again(self) -> Iterator[str]:
         place = self.scenario.announcement.place
-        if self.scenario.announcement.channel == "env" and self.rng.random() < 0.12:
+        if self.scenario.announcement.shown_as == "env" and self.rng.random() < 0.12:
             yield f'echo "${place}"'
 
     def _learn(self) -> Iterator[str]:
@@ -191,6 +192,9 @@ class ReferenceOperator:
             yield from self._joined(commands)
 
     def _attempts(self, directive: str) -> list[str]:
+        if self.scenario.task not in ARCHETYPES:  # a kind of work that is not known here: what the gate has tried
+            words = set(NAME.findall(directive))
+            return [one for one in self.scenario.blocked_attempt or () if words & ({*NAME.findall(one)} - SYNTAX)]
         fixtures = [fixture.path for fixture in self.scenario.world_fixtures()]
         return harmless_attempts(self.scenario.task, directive, fixtures, self.scenario.blocked_outputs)
 

@@ -16,9 +16,9 @@ from operators.protocol import Operator
 from pipeline.files import read_record, write_record
 from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
-from sandbox.containers import SandboxOptions, remove_all
+from sandbox.containers import IMAGE, SandboxOptions, remove_all
 from sandbox.pool import Pool
-from schema import VOIDED, Trajectory
+from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 FAILURES_IN_A_ROW = 3
 ATTEMPTS = 3
@@ -34,6 +34,7 @@ class RolloutPlan:
         limits: of each episode.
         workers: episodes at once.
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
+        image: of the sandboxes.
     """
 
     operator: Callable[[], Operator]
@@ -41,6 +42,18 @@ class RolloutPlan:
     limits: EpisodeLimits
     workers: int
     cancelled: threading.Event
+    image: str = IMAGE
+
+
+def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
+    """Raise BadInputError for a scenario that passed the gate on an image of another name: its tools may be missing."""
+    for scenario in scenarios:
+        gated = scenario.provenance.gates.get("image")  # absent: the shipped one
+        if gated not in (None, image):
+            raise BadInputError(
+                f"scenario {scenario.id}: it passed the gate on image {gated!r}, this run is on {image!r}; "
+                f"pass --image {gated}, or give your image that name (docker tag)"
+            )
 
 
 def read_finished(out: Path, episode: Episode) -> Trajectory | None:
@@ -74,7 +87,8 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     failures = 0
     size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
     workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
-    ahead = Pool(size, most=len(episodes), options=SandboxOptions(lifetime_seconds=plan.limits.lifetime_seconds()))
+    options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
+    ahead = Pool(size, most=len(episodes), options=options)
     # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
     with (
         workers as pool,

@@ -16,10 +16,22 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from schema import SCHEMA_VERSION, AdapterIdentity, BadInputError, EvalReport, Manifest, Scenario, Trajectory
+from schema import (
+    SCHEMA_VERSION,
+    AdapterIdentity,
+    BadInputError,
+    EvalReport,
+    Manifest,
+    OwnTaxonomy,
+    OwnValue,
+    Scenario,
+    Trajectory,
+    sha256,
+)
 
 R = TypeVar("R", Scenario, Trajectory)
 M = TypeVar("M", bound=BaseModel)
+MAX_TAXONOMY_BYTES = 256 * 1024
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -51,7 +63,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(f"{path}: cannot be read ({error}); check the path and its permissions") from error
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # no JSON, a number of thousands of digits, too deeply nested
         raise BadInputError(f"{path}: not JSON ({error}); delete the file or restore it") from error
 
 
@@ -75,6 +87,16 @@ def checked(path: Path, value: Any, kind: type[M], remedy: str) -> M:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "content"
         raise BadInputError(f"{path}: {field}: {first['msg']}; {remedy}") from error
+
+
+def read_taxonomy(path: Path) -> OwnTaxonomy:
+    """A taxonomy of a user's own, with the hash of its file. Raises BadInputError naming file, field and remedy."""
+    if path.is_file() and path.stat().st_size > MAX_TAXONOMY_BYTES:
+        raise BadInputError(f"{path}: is over {MAX_TAXONOMY_BYTES} bytes; name a taxonomy file")
+    taxonomy = checked(path, read_json(path), OwnTaxonomy, "correct the file; docs/bring_your_own.md has an example")
+    if not (taxonomy.archetypes or taxonomy.providers or taxonomy.announcements):
+        raise BadInputError(f"{path}: archetypes: none, and no providers or announcements; add what is yours")
+    return taxonomy.model_copy(update={"sha256": sha256(path.read_bytes())})
 
 
 def read_manifest(directory: Path) -> Manifest | None:
@@ -136,14 +158,31 @@ def record_paths(directory: Path, *, partial: bool = False) -> list[Path]:
 def read_records(directory: Path, kind: type[R], *, partial: bool = False) -> list[R]:
     """Every record of a directory, in order of file names; errors as `record_paths` and `read_record`."""
     records: dict[str, tuple[Path, R]] = {}
+    own: dict[tuple[str, str], OwnValue] = {}
     for path in record_paths(directory, partial=partial):
         record = read_record(path, kind)
+        refuse_two_meanings(path, record.taxonomy, own)
         if record.id in records:
             raise BadInputError(
                 f"{path}: id: {record.id!r} is also the id in {records[record.id][0]}; delete one of the two files"
             )
         records[record.id] = path, record
     return [record for _, record in records.values()]
+
+
+def refuse_two_meanings(path: Path, taxonomy: OwnTaxonomy | None, known: dict[tuple[str, str], OwnValue]) -> None:
+    """Add the values of a record's taxonomy to `known`.
+
+    Raises BadInputError where another record of the directory means something else by one of these names: a split or a
+    rate per value would take two things for one.
+    """
+    for axis in ("archetypes", "providers", "announcements"):
+        for value in getattr(taxonomy, axis, ()):
+            if known.setdefault((axis, value.name), value) != value:
+                raise BadInputError(
+                    f"{path}: taxonomy.{axis}: {value.name!r} means something else in another record here; "
+                    f"keep the records of the two taxonomies in different directories"
+                )
 
 
 def read_scenarios(directory: Path, *, partial: bool = False) -> list[Scenario]:

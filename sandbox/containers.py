@@ -13,9 +13,11 @@ Two things here belong to the whole process and not to one session: the list of 
 find every sandbox after Ctrl-C, whichever thread made it) with the label RUN, and one Docker client per thread.
 """
 
+import argparse
 import atexit
 import contextlib
 import os
+import re
 import secrets
 import socket
 import sys
@@ -32,6 +34,8 @@ from sandbox.streams import Stream
 from schema import BadInputError, WorldError
 
 IMAGE = "sekft-dash"
+TOOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")  # the name of a command in an image's label sekft.tools
+MAX_TOOLS = 30
 # The system calls that a shell and its tools need; every other one is refused. Docker takes the text, not the path.
 SECCOMP = (Path(__file__).parent / "seccomp.json").read_text()
 # User and group of the operator. The kernel counts pipes, queued signals and watches per user of the host, so this one
@@ -117,7 +121,8 @@ def docker_call(doing: str) -> Iterator[None]:
 def require_image(image: str = IMAGE) -> str:
     """The image's id.
 
-    Raises BadInputError where Docker does not answer, forbids its socket, or lacks the image or has an old one.
+    Raises BadInputError where Docker does not answer, forbids its socket, or lacks the image, has an old one, or one
+    whose label sekft.tools is no list of commands.
     """
     import docker
 
@@ -125,16 +130,45 @@ def require_image(image: str = IMAGE) -> str:
     try:
         found = api().inspect_image(image)
     except docker.errors.ImageNotFound as error:
-        raise BadInputError(f"image {image!r} is not in the Docker engine at {where}; run `make image`") from error
+        remedy = "run `make image`" if image == IMAGE else "build it on that of `make image`, docs/bring_your_own.md"
+        raise BadInputError(f"image {image!r} is not in the Docker engine at {where}; {remedy}") from error
     except docker.errors.DockerException as error:
         if "PermissionError" in str(error) or "Permission denied" in str(error):
             raise BadInputError(
                 f"no permission on the Docker socket {where}; run as root or join the group docker"
             ) from error
         raise BadInputError(f"no Docker engine answers at {where}; start one, or run `sh runs/engine.sh`") from error
-    if (found["Config"]["Labels"] or {}).get("sekft.uid") != str(OPERATOR_UID):
-        raise BadInputError(f"image {image!r} has another user id than {OPERATOR_UID}; remove it and run `make image`")
+    labels = found["Config"]["Labels"] or {}
+    if labels.get("sekft.uid") != str(OPERATOR_UID):
+        remedy = "remove it and run `make image`" if image == IMAGE else f"build it FROM {IMAGE}"
+        raise BadInputError(f"image {image!r} has another user id than {OPERATOR_UID}; {remedy}")
+    tools_of(image, labels)
     return str(found["Id"])
+
+
+def add_image_flag(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the flag --image, whose default is the shipped image."""
+    told = "sandbox image; docs/bring_your_own.md says how to build one of your own (default %(default)s)"
+    parser.add_argument("--image", default=IMAGE, metavar="NAME", help=told)
+
+
+def tools_of(image: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+    """The commands that the label sekft.tools names, separated by blanks. Raises BadInputError."""
+    tools = tuple((labels.get("sekft.tools") or "").split())
+    if wrong := [tool for tool in tools if not TOOL.fullmatch(tool)]:
+        raise BadInputError(
+            f"image {image!r}: label sekft.tools: {wrong[0][:40]!r} is no name of a command; separate them with blanks"
+        )
+    if len(tools) > MAX_TOOLS:
+        raise BadInputError(f"image {image!r}: label sekft.tools: names over {MAX_TOOLS} commands; name the main ones")
+    return tools
+
+
+@cache
+def image_tools(image: str) -> tuple[str, ...]:
+    """The commands that an image has beside its base's, as its label says, looked up once. Raises SandboxError."""
+    with docker_call(f"find image {image}"):
+        return tools_of(image, api().inspect_image(image)["Config"]["Labels"] or {})
 
 
 @cache

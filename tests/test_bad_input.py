@@ -32,6 +32,23 @@ READERS = {
     "contamination.py": ["--scenarios", "good", "--holdout", "{records}"],
     "export.py": ["--archive", "{records}", "--out", "out", "--holdout", "good"],
 }
+# What a taxonomy file can be, and the words that name it.
+TAXONOMIES = {
+    "nowhere": "nowhere.json: cannot be read",
+    "huge": "huge.json: is over",
+    "deep": "deep.json: not JSON",
+    "number": "number.json: not JSON",
+    "list": "list.json: content",
+    "empty": "archetypes: none",
+    "field": "extra_field",
+    "type": "archetypes.0.summary",
+    "shipped": "'copy_files' is a shipped value",
+    "twice": "'mine' occurs twice",
+    "path": "archetypes.0.name",
+    "bidi": "archetypes.0.summary",
+    "terminal": "archetypes.0.terminal",
+    "like": "announcements.0.like",
+}
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("get_base.py", ["--out", "file/out"], {}, "cannot be written"),
@@ -39,6 +56,29 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("generate.py", ["--author", "template", "--n", "2", "--out", "out"], NO_DOCKER, "no Docker engine answers"),
     ("generate.py", ["--author", "template", "--n", "0", "--out", "out"], {}, "--n"),
     ("generate.py", ["--author", "nobody", "--n", "2", "--out", "out"], {}, "invalid choice"),
+    *(
+        ("generate.py", ["--author", "teacher", "--out", "o", "--taxonomy", f"own/{name}.json"], {}, words)
+        for name, words in TAXONOMIES.items()
+    ),
+    ("generate.py", ["--out", "o", "--author", "template", "--taxonomy", "own/good.json"], {}, "--author teacher"),
+    ("generate.py", ["--out", "o", "--author", "template", "--image", "no"], {}, "'no' is not in"),
+    ("generate.py", [], {}, "--out: missing"),
+    ("generate.py", ["--check", "good", "--out", "o"], {}, "--out: does not belong to --check"),
+    ("generate.py", ["--check", "nowhere"], {}, "no such directory"),
+    ("generate.py", ["--check", "good", "--workers", "0"], {}, "--workers 0"),
+    (
+        "rollout.py",
+        ["--operator", "reference", "--scenarios", "good", "--out", "o", "--image", "no"],
+        {},
+        "'no' is not",
+    ),
+    ("rollout.py", ["--operator", "reference", "--scenarios", "elsewhere", "--out", "o"], {}, "pass --image my-tools"),
+    ("eval.py", ["--base", BASE, "--scenarios", "elsewhere", "--out", "out"], {}, "pass --image my-tools"),
+    ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "out", "--image", "no"], {}, "'no' is not in"),
+    ("authoring.gate", ["good/tiny-1.json", "--image", "no"], {}, "'no' is not in"),
+    ("dashdocker.py", ["self-check", "--image", "no"], {}, "'no' is not in"),
+    ("dashdocker.py", ["reap", "--image", "no"], {}, "belong to self-check"),
+    ("split.py", ["--scenarios", "two", "--by", "scenario", "--fraction", "0.5", "--out", "o"], {}, "something else"),
     ("authoring.gate", ["nowhere.json"], {}, "nowhere.json"),
     ("authoring.gate", ["good/tiny-1.json"], NO_DOCKER, "no Docker engine answers"),
     ("split.py", ["--scenarios", "good", "--by", "archetype", "--k", "1", "--out", "file/o"], {}, "cannot be written"),
@@ -104,6 +144,26 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
 ]
 
 
+def spoilt_taxonomies(place: Path) -> None:
+    """One file per row of TAXONOMIES, and a good one."""
+    mine = {"name": "mine", "family": "text", "summary": "do what is mine"}
+    write_json(place / "good.json", {"name": "own", "archetypes": [mine]})
+    write_json(place / "huge.json", {"name": "own", "archetypes": [mine] * 5000})
+    (place / "deep.json").write_text("[" * 100_000)
+    (place / "number.json").write_text('{"name": ' + "1" * 10_000 + "}")
+    write_json(place / "list.json", [mine])
+    write_json(place / "empty.json", {"name": "own"})
+    write_json(place / "field.json", {"name": "own", "archetypes": [mine], "extra_field": 1})
+    write_json(place / "twice.json", {"name": "own", "archetypes": [mine, mine]})
+    write_json(place / "like.json", {"name": "own", "announcements": [{**mine, "like": "smoke"}]})
+    spoilt = {
+        "type": {"summary": 7}, "shipped": {"name": "copy_files"}, "path": {"name": "../../etc/x"},
+        "bidi": {"summary": "do \u202e this\nand that"}, "terminal": {"terminal": "stop"},
+    }  # fmt: skip
+    for name, change in spoilt.items():
+        write_json(place / f"{name}.json", {"name": "own", "archetypes": [{**mine, **change}]})
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with good records, spoilt ones, a base without a tokenizer and an adapter of another base."""
@@ -111,7 +171,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_record(place / "good", tiny.scenario())
     write_record(place / "good", tiny.scenario("tiny-2", task="sum_column"))
     write_record(place / "sessions", tiny.trajectory())
-    for directory in ("good", "sessions"):
+    spoilt_taxonomies(place / "own")
+    gated = tiny.scenario().provenance.model_copy(update={"gates": {"image": "my-tools"}})
+    write_record(place / "elsewhere", tiny.scenario().model_copy(update={"provenance": gated}))
+    for number, summary in enumerate(("sort it", "count it"), 1):
+        own = {"name": "own", "archetypes": [{"name": "mine", "family": "text", "summary": summary}]}
+        record = json.loads(tiny.scenario(f"tiny-{number}").model_dump_json(exclude_none=True))
+        write_json(
+            place / "two" / f"tiny-{number}.json", {**record, "task": "mine", "taxonomy": own, "content_hash": ""}
+        )
+    for directory in ("good", "sessions", "elsewhere", "two"):
         write_json(place / directory / "manifest.json", FINISHED)
     spoilt: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "scenario": ({"task": "juggling", "content_hash": ""}, json.loads(tiny.scenario().model_dump_json())),

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from generate import NearDuplicates, attempts, sample_combinations
+from authoring.duplicates import NearDuplicates
+from generate import attempts, sample_combinations
 from pipeline.files import read_scenarios
 from schema import HOME, Scenario, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal

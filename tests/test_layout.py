@@ -20,7 +20,7 @@ from tests.helpers import ROOT, program
 
 MAX_LINES = 600
 VOCABULARY = ("taxonomy", "schema")  # the two scripts that everything may import
-CODE = ("bench", "dev", "tests")  # beside the packages of the README's table
+CODE = ("bench", "dev", "examples", "tests")  # beside the packages of the README's table
 
 
 def table_rows(text: str) -> dict[str, str]:
@@ -177,7 +177,7 @@ def test_a_circle_is_seen() -> None:
 
 def test_tests_mirror_the_packages() -> None:
     directories = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert directories == {*packages(), "bench"}
+    assert directories == {*packages(), "bench", "examples"}
     assert {path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py")} <= {
         *scripts(), "layout", "bad_input", "old_records",
     }  # fmt: skip

@@ -1,13 +1,17 @@
 """Records are validated field by field, and a bad field is named in one line."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pipeline.files import read_record, write_json
-from schema import BadInputError, Fixture, Scenario
+from schema import HOME, BadInputError, Fixture, Scenario, Trajectory
 from taxonomy import ARCHETYPES, AXES, Combination, balance, combinations, legal
+from tests.helpers import tiny
+from tests.helpers.hand_scenarios import hand
 from tests.helpers.recorded import scenario
 
 
@@ -77,3 +81,53 @@ def test_balance_is_one_for_even_counts() -> None:
     assert balance(["a", "b"] * 5, 2) == pytest.approx(1.0)
     assert balance(["a"] * 5, 2) == pytest.approx(0.5)
     assert balance([], 2) is None
+
+
+OWN = {
+    "name": "own",
+    "archetypes": [{"name": "mine", "family": "text", "summary": "sort it", "terminal": "panic"}],
+    "providers": [{"name": "asked", "summary": "`P what` prints all", "doc_depths": ["usage"], "like": "bulletin"}],
+    "announcements": [{"name": "ticket", "summary": "a ticket", "like": "file"}],
+}
+
+
+def test_a_scenario_of_an_own_taxonomy_reads_alone_and_keeps_its_hash() -> None:
+    shipped = hand(blocked=True)
+    value = json.loads(shipped.model_dump_json(exclude_none=True, exclude={"content_hash"}))
+    assert "taxonomy" not in value
+    own = Scenario.model_validate({**value, "task": "mine", "taxonomy": OWN})
+    again = Scenario.model_validate_json(own.model_dump_json(exclude_none=True))
+    assert again == own
+    renamed = {**OWN, "name": "other", "sha256": "0" * 64}
+    assert Scenario.model_validate({**value, "task": "mine", "taxonomy": renamed}).content_hash == own.content_hash
+    assert Scenario.model_validate({**value, "taxonomy": OWN}).content_hash == shipped.content_hash
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"taxonomy": None}, {"difficulty": "easy"}, {"provider_kind": "asked", "doc_depth": "help"}, {"task": "mime"}],
+)
+def test_values_of_an_own_taxonomy_are_refused_where_they_are_not_legal(change: dict[str, Any]) -> None:
+    value = json.loads(hand(blocked=True).model_dump_json(exclude_none=True, exclude={"content_hash"}))
+    with pytest.raises(ValidationError, match="is not legal"):
+        Scenario.model_validate({**value, "task": "mine", "taxonomy": OWN, **change})
+
+
+def test_an_own_channel_is_shown_as_the_one_it_is_like() -> None:
+    value = json.loads(hand().model_dump_json(exclude_none=True, exclude={"content_hash"}))
+    ticket = {"channel": "ticket", "like": "file", "text": "duty", "place": f"{HOME}/ticket"}
+    made = Scenario.model_validate({**value, "announcement_channel": "ticket", "announcement": ticket, "taxonomy": OWN})
+    assert made.world_fixtures()[-1].path == f"{HOME}/ticket"
+    wrong = {**ticket, "like": "motd", "place": None}
+    with pytest.raises(ValidationError, match="must be 'file'"):
+        Scenario.model_validate({**value, "announcement_channel": "ticket", "announcement": wrong, "taxonomy": OWN})
+    with pytest.raises(ValidationError, match="takes no like"):
+        Scenario.model_validate({**value, "announcement": {**value["announcement"], "like": "motd"}})
+
+
+def test_a_trajectory_holds_the_values_of_its_taxonomy() -> None:
+    value = json.loads(tiny.trajectory().model_dump_json(exclude_none=True))
+    own = {**value, "axes": {**value["axes"], "task": "mine"}, "taxonomy": OWN}
+    assert Trajectory.model_validate(own).axes["task"] == "mine"
+    with pytest.raises(ValidationError, match="one known value per axis"):
+        Trajectory.model_validate({**own, "taxonomy": {**OWN, "archetypes": []}})

@@ -8,6 +8,8 @@ archetype in one world. A blocked scenario has one unit that cannot be carried o
 """
 
 import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from authoring.templates import (
     archives,
@@ -42,8 +44,8 @@ from authoring.templates import (
 )
 from authoring.templates.providers import announcement, provider
 from authoring.templates.world import Names, Shape, Unit, checker_for, fixture
-from schema import HOME, Fixture, Provenance, Scenario, canonical, sha256
-from taxonomy import ARCHETYPES, DIFFICULTIES, Combination
+from schema import HOME, Fixture, OwnTaxonomy, Provenance, Scenario, canonical, known_values, sha256
+from taxonomy import DIFFICULTIES, Combination
 
 _FAMILIES = (
     files, tidying, search, extraction, text, casing, lines, taking, tables, filtering, joins, counting, ranking, sums,
@@ -57,8 +59,25 @@ SHAPES: dict[str, list[Shape]] = {
 DOABLE: dict[str, list[Shape]] = blocked.DOABLE
 
 
-def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa: A002
-    """One scenario of `combination`. The same combination and seed give the same scenario, apart from its id.
+@dataclass(frozen=True)
+class Shapes:
+    """What a template author writes from: shapes by archetype, and the work beside a directive that cannot be done.
+
+    `taxonomy` is that of archetypes of a user's own, `doable` holds shapes for each blocked one.
+    """
+
+    by_archetype: Mapping[str, Sequence[Shape]]
+    doable: Mapping[str, Sequence[Shape]]
+    taxonomy: OwnTaxonomy | None = None
+
+
+SHIPPED_SHAPES = Shapes(SHAPES, DOABLE)
+
+
+def author(
+    combination: Combination, *, seed: str, id: str, shapes: Shapes = SHIPPED_SHAPES  # noqa: A002
+) -> Scenario:  # fmt: skip
+    """One scenario of `combination`. The same combination, seed and shapes give the same one, apart from its id.
 
     The reference solution is the solutions of the units, in the order of the directives. Nothing is executed here: the
     gate finds out whether solution and checker agree.
@@ -67,15 +86,15 @@ def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa
     rng = random.Random(canonical(asked))
     difficulty = DIFFICULTIES[combination.difficulty]
     names = Names(rng, difficulty.awkward_names)
-    work = units(combination.task, names, difficulty.directives)
+    work = units(combination.task, names, difficulty.directives, shapes)
     fixtures = [entry for unit in work for entry in unit.fixtures]
     fixtures += distractors(fixtures, difficulty.distractors, names)
     program = provider(combination.provider, combination.doc_depth, [unit.directive for unit in work], names, rng)
     pointer = announcement(combination.announcement, program.path.rpartition("/")[2], rng)
-    terminal = ARCHETYPES[combination.task].terminal
+    terminal = known_values(shapes.taxonomy).archetypes[combination.task].terminal
     strict = terminal == "panic"
     expected = list(fixtures)
-    if strict and pointer.channel in ("file", "mail") and pointer.place:
+    if strict and pointer.shown_as in ("file", "mail") and pointer.place:
         expected.append(Fixture(path=pointer.place, text=pointer.text + "\n"))
     return Scenario(
         id=id,
@@ -97,25 +116,27 @@ def author(combination: Combination, *, seed: str, id: str) -> Scenario:  # noqa
         ),
         reference_solution=[command for unit in work for command in unit.solution],
         terminal=terminal,
+        taxonomy=shapes.taxonomy.used_by(combination) if shapes.taxonomy else None,
         blocked_outputs=[path for unit in work for path in unit.blocked_outputs],
         blocked_attempt=[command for unit in work for command in unit.attempt] or None,
         provenance=Provenance(author="template", request_hash=sha256(canonical(asked))),
     )
 
 
-def units(archetype: str, names: Names, count: int = 1) -> list[Unit]:
+def units(archetype: str, names: Names, count: int = 1, shapes: Shapes = SHIPPED_SHAPES) -> list[Unit]:
     """`count` units of an archetype for one world. A shape repeats only when every shape has been used.
 
     For a blocked archetype, one of the units cannot be carried out; its place among the others is random.
     """
-    if ARCHETYPES[archetype].terminal == "exit":
-        return [shape(names) for shape in _pick_shapes(SHAPES[archetype], names, count)]
-    doable = [shape(names) for shape in _pick_shapes(DOABLE[archetype], names, count - 1)]
+    own = shapes.by_archetype[archetype]
+    if known_values(shapes.taxonomy).archetypes[archetype].terminal == "exit":
+        return [shape(names) for shape in _pick_shapes(own, names, count)]
+    doable = [shape(names) for shape in _pick_shapes(shapes.doable[archetype], names, count - 1)]
     place = names.number(0, len(doable))
-    return [*doable[:place], names.pick(SHAPES[archetype])(names), *doable[place:]]
+    return [*doable[:place], names.pick(own)(names), *doable[place:]]
 
 
-def _pick_shapes(shapes: list[Shape], names: Names, count: int) -> list[Shape]:
+def _pick_shapes(shapes: Sequence[Shape], names: Names, count: int) -> list[Shape]:
     picked: list[Shape] = []
     while len(picked) < count:
         picked += names.rng.sample(shapes, min(len(shapes), count - len(picked)))

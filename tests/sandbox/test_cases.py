@@ -81,7 +81,7 @@ def test_F12_broken_wrapper_fails_the_self_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(wrapper, "SAVE", ":")
-    assert main(action="self-check", runtime=None, only="A01,B01") == 1
+    assert main(action="self-check", runtime=None, only="A01,B01", image=None) == 1
     said = capsys.readouterr()
     assert json.loads(said.out)["failed"] == ["B01"]
     good, bad = said.err.splitlines()
@@ -102,7 +102,7 @@ def test_F12_failed_cases_do_not_stop_the_rest(
     monkeypatch.setitem(CASES, "Z01", Case("Z01", "One is two.", lambda testbed: same(1, 2)))
     monkeypatch.setitem(CASES, "Z02", Case("Z02", "The dead speak.", dies))
     monkeypatch.setitem(CASES, "Z03", Case("Z03", "It says how much.", lambda testbed: "12 s"))
-    assert main(action="self-check", runtime=None, only="Z01,Z02,Z03") == 1
+    assert main(action="self-check", runtime=None, only="Z01,Z02,Z03", image=None) == 1
     said = capsys.readouterr()
     assert json.loads(said.out)["failed"] == ["Z01", "Z02"]
     first, second, third = said.err.splitlines()
@@ -158,4 +158,4 @@ def test_F12_no_docker_is_one_line_and_exit_2() -> None:
 
 def test_self_check_flags_are_refused_elsewhere() -> None:
     with pytest.raises(BadInputError, match="belong to self-check"):
-        main(action="reap", runtime="runc", only=None)
+        main(action="reap", runtime="runc", only=None, image=None)
