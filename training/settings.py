@@ -113,16 +113,21 @@ class FitSettings(TrainingSettings):
         context = read_json(config).get("max_position_embeddings") if config.exists() else None
         if not isinstance(context, int) or context >= self.max_length_tokens:
             return self
-        print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
         return dataclasses.replace(self, max_length_tokens=context)
 
     def with_learning_rate(self) -> "FitSettings":
-        """These settings with the usual learning rate of the base where none was given; prints the rate."""
+        """These settings with the usual learning rate of the base where none was given."""
         if self.lr is not None:
             return self
-        rate = hardware.usual_learning_rate(self.base)
-        print(f"learning rate {rate:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
-        return dataclasses.replace(self, lr=rate)
+        return dataclasses.replace(self, lr=hardware.usual_learning_rate(self.base))
+
+    def print_changes(self, given: "FitSettings") -> None:
+        """Say what the base has changed in the `given` settings, once nothing in them can be wrong any more."""
+        if self.max_length_tokens != given.max_length_tokens:
+            context = self.max_length_tokens
+            print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
+        if self.lr != given.lr:
+            print(f"learning rate {self.lr:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
 
 
 def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
