@@ -31,7 +31,7 @@ from model import hardware, loading
 from model.loading import adapter_hash, fetch, model_hash
 from model.render import Renderer
 from pipeline.files import read_identity, read_manifest, read_scenarios, split_trajectories, write_identity, write_json
-from pipeline.holdout import overlap, refuse_overlap
+from pipeline.holdout import overlap, print_unknown_split, refuse_overlap
 from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession, Trajectory
 from training import reload, run
 from training.dataset import steps_of
@@ -46,14 +46,14 @@ def main(settings: DpoSettings) -> int:
     """Train, inspect or plan; returns the exit code."""
     run.refuse_several_processes("dpo.py")
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
-    settings = settings.within_context()
+    given, settings = settings, settings.within_context()
     base, start = settings.base, start_of(settings)
     if settings.inspect_only or settings.plan_only:
         run.check_tokenizer(base)
         settings = settings.with_learning_rate(RATE_SHARE)
         renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
         found = pairs_of(settings, trajectories, others, renderer)
-        print_counts(found)
+        print_start(settings, given, found)
         if settings.inspect_only:
             return print_pairs(found, renderer, settings, start)
         return print_plan(preference_plan(settings, start, found))
@@ -68,7 +68,7 @@ def main(settings: DpoSettings) -> int:
     if manifest.finished:
         return run.print_finished(out, base, manifest)
     data = data or checked_data(settings, start, trajectories, others, renderer)
-    print_counts(data)
+    print_start(settings, given, data)  # after all that may be refused in one line
     before_files = run.files_of(base)
     losses, figures = train_pairs(data, settings, out)
     if settings.overfit and not figures["overfit_reached"]:
@@ -126,8 +126,11 @@ def pairs_of(
     return data
 
 
-def print_counts(data: PreferenceData) -> None:
-    """Print what is left out, and the number of pairs."""
+def print_start(settings: DpoSettings, given: DpoSettings, data: PreferenceData) -> None:
+    """Print what the base has changed in the `given` settings, what is left out, and the number of pairs."""
+    settings.print_changes(given)
+    if settings.holdout:
+        print_unknown_split(settings.holdout)
     run.print_left_out(data.dataset)
     print(f"{len(data.pairs)} pairs", file=sys.stderr)
 

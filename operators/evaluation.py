@@ -19,7 +19,7 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
-from pipeline.holdout import refuse_overlap
+from pipeline.holdout import print_unknown_split, refuse_overlap
 from pipeline.rates import brief, compare_subjects
 from pipeline.tables import print_table
 from pipeline.verdicts import clean_up as tidy
@@ -114,6 +114,8 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     manifest = stage.begin(
         out, stage="eval", flags=settings.deciding_flags(), inputs=inputs, image_digest=image, redo=settings.redo
     )
+    if settings.adapter is not None:
+        print_unknown_split(settings.scenarios)
     episodes: Episodes = {
         subject: {
             one.id: found

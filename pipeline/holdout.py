@@ -28,18 +28,22 @@ def overlap(sessions: Iterable[TrainedSession], holdout: Path, scenarios: Sequen
     Args:
         sessions: what is trained on, or was.
         holdout: the directory of the scenarios. Its manifest says how it was split; where it does not, archetypes do
-            not count, with a note on stderr.
+            not count.
         scenarios: the held-out scenarios in it.
     """
     sessions, by = list(sessions), split_kind(holdout)
-    if by not in ("archetype", "scenario"):
-        print(f"{holdout}: does not say how it was split; comparing scenarios, not archetypes", file=sys.stderr)
     ids, hashes = {one.id for one in scenarios}, {one.content_hash for one in scenarios}
     archetypes = {one.task for one in scenarios} if by == "archetype" else set()
     return {
         "scenario": [row.trajectory_id for row in sessions if row.scenario_id in ids or row.content_hash in hashes],
         "archetype": [row.trajectory_id for row in sessions if row.archetype in archetypes],
     }
+
+
+def print_unknown_split(holdout: Path) -> None:
+    """Say on stderr where a directory does not tell how it was split."""
+    if split_kind(holdout) not in ("archetype", "scenario"):
+        print(f"{holdout}: does not say how it was split; comparing scenarios, not archetypes", file=sys.stderr)
 
 
 def refuse_overlap(

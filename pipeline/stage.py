@@ -68,7 +68,8 @@ def run_script(
     nested = interrupts.nested()
     try:
         with interrupts.raised():
-            sys.exit(main(settings(**arguments)) if settings else main(**arguments))
+            code = main(settings(**arguments)) if settings else main(**arguments)
+        sys.exit(code)
     except BadInputError as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)

@@ -330,7 +330,7 @@ def F10(shell: Session) -> None:
     """The root file system is read-only; all that can be written is limited in size and not on the host's disk."""
     disk = Path(api().info()["DockerRootDir"])  # it is elsewhere where Docker is on another machine
     free = shutil.disk_usage(disk).free if disk.exists() else 0
-    gives(shell, "ulimit -f; ulimit -n; ulimit -c", "131072\n1024\n0\n")
+    gives(shell, "ulimit -f; ulimit -n; ulimit -c", "131072\n256\n0\n")
     for place in ("/", "/etc", "/usr/bin", "/usr/local/bin", "/run", "/run/op", "/var/tmp", "/dev/shm"):
         same((place, shell.step(f": >{place}/x").exit_code), (place, 2))
     for place in (HOME, "/tmp"):

@@ -30,6 +30,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipeline import interrupts
 from sandbox.streams import Stream
 from schema import BadInputError, WorldError
 
@@ -52,7 +53,7 @@ ASK_SECONDS = 1.0  # for Docker to say that a container is gone, before it is as
 MEMORY_BYTES = 256 << 20
 CPUS = 1
 PROCESSES = 256
-OPEN_FILES = 1024
+OPEN_FILES = 256
 FILE_BYTES = 64 << 20
 QUEUED_SIGNALS = 256  # of all sandboxes together: the kernel counts them per user
 HOME_BYTES, HOME_INODES = 64 << 20, 16_384
@@ -78,6 +79,8 @@ class SandboxOptions:
 DEFAULTS = SandboxOptions()
 _local = threading.local()  # the Docker client of each thread
 _live: set[str] = set()  # names of the containers and volumes of this process that may still exist
+_making: set[str] = set()  # containers that Docker is being asked to create
+_closed = False  # nothing may be created any more
 _live_lock = threading.Lock()
 RUN = secrets.token_hex(6)  # the label of everything that this process creates
 
@@ -269,6 +272,7 @@ def reap() -> int:
 def remove_all() -> None:
     """Remove every sandbox of this process at once; a thread that still uses one gets SandboxError.
 
+    A container that a thread is having created is waited for.
     Prints a line for what cannot be removed, and raises nothing: this runs while something else is being raised.
     """
     with _live_lock:
@@ -283,15 +287,23 @@ def remove_all() -> None:
 
 @atexit.register
 def _remove_the_rest() -> None:
-    """Remove what an interrupt in the middle of its removal left. A fork of this process owns nothing."""
+    """Remove what an interrupt left, and what threads still make. A fork of this process owns nothing."""
+    global _closed
     if identity()["sekft.pid"].split()[0] == str(os.getpid()):
+        with _live_lock:
+            _closed = True
         remove_all()
 
 
 def remove(name: str, kind: str) -> None:
-    """Remove a container or volume and wait until it is gone. Does nothing where there is none."""
+    """Remove a container or volume and wait until it is gone. Does nothing where there is none.
+
+    Docker knows nothing of a container that it is still creating, so the answer to that request is waited for.
+    """
     import docker
 
+    while name in _making:
+        time.sleep(0.01)
     with docker_call(f"remove {kind} {name}"):
         for _ in range(200):
             try:
@@ -368,10 +380,26 @@ def create(name: str, command: list[str], options: SandboxOptions, *, mounts: li
         auto_remove=True,
         runtime=options.runtime,
     )
-    api().create_container(
-        options.image, command, name=name, hostname="sandbox", user="0:0", working_dir="/",
-        labels=_labels(options.lifetime_seconds), network_disabled=True, host_config=host, stdin_open=True,
-    )  # fmt: skip
+    with _being_made(name):
+        api().create_container(
+            options.image, command, name=name, hostname="sandbox", user="0:0", working_dir="/",
+            labels=_labels(options.lifetime_seconds), network_disabled=True, host_config=host, stdin_open=True,
+        )  # fmt: skip
+
+
+@contextmanager
+def _being_made(name: str) -> Iterator[None]:
+    """Hold signals back while Docker creates a container, and have `remove` wait; it takes DOCKER_SECONDS at most."""
+    with interrupts.deferred():
+        with _live_lock:
+            if _closed:
+                raise SandboxError(f"create {name}: this process is ending")
+            _making.add(name)
+        try:
+            yield
+        finally:
+            with _live_lock:
+                _making.discard(name)
 
 
 def start(name: str) -> Stream:

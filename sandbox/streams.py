@@ -34,6 +34,7 @@ class Stream:
         self.socket: socket.socket = getattr(stream, "_sock", stream)
         self.socket.setblocking(False)
         self.pending, self.keep_open, self.written = memoryview(stdin), keep_open, keep_open and not stdin
+        self.all_read = False  # the end of the output has been read
         # Output that arrived together with the head of Docker's HTTP answer lies in the reader of that head.
         self.buffer = bytearray()
         with contextlib.suppress(*NOT_READY):
@@ -59,6 +60,8 @@ class Stream:
         """
         if self._frames(feed):
             return True
+        if self.all_read:  # a TLS connection says so once, and poll sees nothing after it
+            return False
         taken = 0
         while (left := deadline - time.monotonic()) > 0:
             if not self.written and not self.pending:
@@ -78,7 +81,10 @@ class Stream:
                     chunk = self.socket.recv(1 << 18)
                 except NOT_READY:
                     continue
+                except ssl.SSLZeroReturnError:  # both sides have said that they send no more
+                    chunk = b""
                 if not chunk:
+                    self.all_read = True
                     return False
                 self.buffer += chunk
                 if self._frames(feed):

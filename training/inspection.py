@@ -53,13 +53,16 @@ class Finding:
 
 
 def print_inspection(
-    dataset: Dataset, renderer: Renderer, settings: FitSettings, held_out: dict[str, list[str]] | None
+    dataset: Dataset,
+    renderer: Renderer,
+    settings: FitSettings,
+    held_out: dict[str, list[str]] | None,
+    costs: dict[str, Any] | None,
 ) -> int:
     """Print findings and example rows to stderr and the JSON line to stdout; returns 2 where a finding is an ERROR.
 
-    `held_out` names the rows that overlap with a holdout (None: no --holdout).
+    `held_out` names the rows that overlap with a holdout (None: no --holdout); `costs` is the `estimate`.
     """
-    costs = estimate(dataset, settings)
     findings = [*inspect(dataset, renderer, held_out=held_out), *inspect_run(renderer, settings, costs)]
     wrong = {row for finding in findings if finding.level == "ERROR" for row in finding.rows}
     for example in sorted(dataset.examples, key=lambda example: example.id not in wrong)[: settings.show_rows]:

@@ -23,11 +23,11 @@ from model import hardware, loading
 from model.loading import HeldBase, check_model, fetch, load_model, model_hash
 from model.render import Renderer
 from pipeline.files import read_json, read_manifest, read_scenarios, split_trajectories, write_identity, write_json
-from pipeline.holdout import overlap, refuse_overlap, session_of
+from pipeline.holdout import overlap, print_unknown_split, refuse_overlap, session_of
 from schema import AdapterIdentity, BadInputError, Manifest, TrainedSession, Trajectory
 from training import reload
 from training.dataset import NAMED, Dataset, build, steps_of
-from training.inspection import print_inspection
+from training.inspection import estimate, print_inspection
 from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
 from training.plan import Plan, plan_of, print_plan
 from training.settings import FitSettings, RunSettings, TrainingSettings
@@ -40,11 +40,11 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     """
     refuse_several_processes("sft.py")
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
-    settings = settings.within_context()
+    given, settings = settings, settings.within_context()
     if settings.inspect_only:
-        return inspect_data(settings, trajectories, others)
+        return inspect_data(given, settings, trajectories, others)
     if settings.plan_only:
-        return plan_data(settings, trajectories, others)
+        return plan_data(given, settings, trajectories, others)
     out, base = out_of(settings), settings.base
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
@@ -56,9 +56,10 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
     if manifest.finished:
         return print_finished(out, base, manifest)
-    print_adapter(settings)
     before_files = files_of(base, held)
     dataset = dataset or dataset_of(settings, trajectories, others, renderer)
+    settings.print_changes(given)  # after all that may be refused in one line
+    print_adapter(settings)
     print_left_out(dataset)
     losses, figures = train(dataset, settings, out, held)
     if settings.overfit and not figures["overfit_reached"]:
@@ -94,14 +95,18 @@ def out_of(settings: RunSettings) -> Path:
     return settings.out
 
 
-def plan_data(settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]) -> int:
+def plan_data(
+    given: FitSettings, settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]
+) -> int:
     """Print the plan of --plan; returns its exit code. Reads no weights."""
     check_tokenizer(settings.base)
     renderer = Renderer.for_base(load_tokenizer(settings.base), settings.render)
     settings = settings.with_learning_rate()
     dataset = dataset_of(settings, trajectories, others, renderer)
+    plan = training_plan(settings, dataset)
+    settings.print_changes(given)
     print_left_out(dataset)
-    return print_plan(training_plan(settings, dataset))
+    return print_plan(plan)
 
 
 def training_plan(settings: FitSettings, dataset: Dataset) -> Plan:
@@ -115,7 +120,9 @@ def training_plan(settings: FitSettings, dataset: Dataset) -> Plan:
     )  # fmt: skip
 
 
-def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]) -> int:
+def inspect_data(
+    given: FitSettings, settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]
+) -> int:
     """Print the findings of --inspect; returns its exit code. Reads no weights."""
     check_tokenizer(settings.base)
     renderer = Renderer.for_base(load_tokenizer(settings.base), settings.render)
@@ -125,8 +132,12 @@ def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory], othe
     if settings.holdout:
         scenarios = read_scenarios(settings.holdout, partial=settings.partial)
         held_out = overlap(sessions_of(dataset), settings.holdout, scenarios)
+    costs = estimate(dataset, settings)  # refuses targets that the base does not have
+    if settings.holdout:
+        print_unknown_split(settings.holdout)
+    settings.print_changes(given)
     print_left_out(dataset)
-    return print_inspection(dataset, renderer, settings, held_out)
+    return print_inspection(dataset, renderer, settings, held_out, costs)
 
 
 def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, finished: bool) -> FitSettings:
@@ -150,7 +161,9 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
 
 
 def print_adapter(settings: FitSettings) -> None:
-    """Say what is trained."""
+    """Say what is trained, and what it is not compared with."""
+    if settings.holdout:
+        print_unknown_split(settings.holdout)
     count = hardware.shape_of(settings.base).trainable(settings.lora_r, settings.lora_targets)
     print(f"adapter: rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters", file=sys.stderr)
 

@@ -141,16 +141,21 @@ class RunSettings(LoopSettings):
         context = read_json(config).get("max_position_embeddings") if config.exists() else None
         if not isinstance(context, int) or context >= self.max_length_tokens:
             return self
-        print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
         return dataclasses.replace(self, max_length_tokens=context)
 
     def with_learning_rate(self, share: float = 1.0) -> Self:
-        """These settings with a share of the base's usual learning rate where none was given; prints the rate."""
+        """These settings with a share of the base's usual learning rate where none was given."""
         if self.lr is not None:
             return self
-        rate = float(f"{share * hardware.usual_learning_rate(self.base):.2g}")
-        print(f"learning rate {rate:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
-        return dataclasses.replace(self, lr=rate)
+        return dataclasses.replace(self, lr=float(f"{share * hardware.usual_learning_rate(self.base):.2g}"))
+
+    def print_changes(self, given: "RunSettings") -> None:
+        """Say what the base has changed in the `given` settings, once nothing in them can be wrong any more."""
+        if self.max_length_tokens != given.max_length_tokens:
+            context = self.max_length_tokens
+            print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
+        if self.lr != given.lr:
+            print(f"learning rate {self.lr:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,9 @@ SORT, COLOURS = BASE["reference_solution"]
 IS_SORTED = CHECKER.splitlines()[1]
 IS_COLOURED = CHECKER.splitlines()[2]
 
+RANDOM = "$(od -A n -t u1 -N 1 /dev/urandom)"
+RANDOM_MODES = f"for f in a b c d e f g h; do touch $f; chmod 7$(({RANDOM} % 8))$(({RANDOM} % 8)) $f; done"
+
 
 def announced(text: str) -> dict[str, Any]:
     return {"announcement": {"channel": "motd", "text": text}}
@@ -74,6 +77,12 @@ TEXT_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
         "scaffold",
         {"fixtures": [FRUIT, {"path": f"{HOME}/n", "text": SCAFFOLD.splitlines()[0]}]},
     ),
+    "scaffold text in a directive": (
+        "scaffold",
+        {"directives": [BASE["directives"][0], SCAFFOLD.splitlines()[0]]},
+    ),
+    "scaffold text in the provider": ("scaffold", {"provider": {"source": f"{DUTY}# {SCAFFOLD.splitlines()[0]}\n"}}),
+    "scaffold text in the announcement": ("scaffold", announced(f"duty {SCAFFOLD.splitlines()[0]}")),
 }
 WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a checker that passes on the untouched world": ("untouched", {"checker": "exit 0"}),
@@ -86,6 +95,10 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a provider whose bare call prints a directive": (
         "provider",
         {"provider": {"source": DUTY.replace("duty: try duty --help", BASE["directives"][0])}},
+    ),
+    "a provider whose bare call prints its help and a directive": (
+        "provider",
+        {"provider": {"source": DUTY.replace("try duty --help", f"try duty --help. {BASE['directives'][0]}")}},
     ),
     "a provider that is silent": ("provider", {"provider": {"source": DUTY.replace("*) echo", "*) : echo")}}),
     "a provider that is no program": ("provider", {"provider": {"source": "if"}}),
@@ -101,6 +114,21 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a solution whose output differs between runs": (
         "reference",
         {"reference_solution": [SORT, f"cat /proc/sys/kernel/random/uuid; {COLOURS}"]},
+    ),
+    "a solution whose exit codes differ between runs": (
+        "reference",
+        {"reference_solution": [f"{SORT}; exit {RANDOM}", f"{COLOURS}; exit {RANDOM}"]},
+    ),
+    "a solution whose modes differ between runs": (
+        "reference",
+        {"reference_solution": [SORT, f"{COLOURS}; {RANDOM_MODES}"]},
+    ),
+    "an announcement with a file that only the run of the solution shows": (
+        "announcement",
+        {
+            **announced("duty minds notes-extra.txt"),
+            "reference_solution": [SORT, f'{COLOURS}; touch notes-"e"xtra.txt'],
+        },
     ),
     "a solution whose files differ between runs": (
         "reference",

@@ -53,6 +53,43 @@ def test_a_signal_ends_a_script_with_its_code(number: signal.Signals, code: int)
         assert stderr.strip() == "-c: interrupted; what was finished is on disk, rerun to go on"
 
 
+DROPPED = """
+import io, os, signal, sys, time
+from pipeline import stage
+class Response(io.IOBase):
+    def close(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        print("not reached", flush=True)
+def main():
+    Response()  # freed at once: what its close() raises is dropped
+    print("goes on", flush=True)
+    time.sleep(float(sys.argv[1]))
+    return 0
+stage.run_script(main, stage.command_line("doc"), [])
+"""
+
+
+@pytest.mark.parametrize("seconds", ["0", "60"])
+def test_a_signal_whose_exception_python_drops_is_not_lost(seconds: str) -> None:
+    command = [sys.executable, "-c", DROPPED, seconds]
+    done = subprocess.run(
+        command, cwd=ROOT, preexec_fn=heed_signals, capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (done.returncode, done.stdout) == (143, "goes on\n")
+    assert done.stderr.strip() == "-c: interrupted; what was finished is on disk, rerun to go on"
+
+
+def test_a_deferred_signal_is_raised_at_the_end_of_its_block() -> None:
+    code = "import os, signal, time\nfrom pipeline import interrupts\ntry:\n  with interrupts.raised():\n"
+    code += "    with interrupts.deferred():\n      os.kill(os.getpid(), signal.SIGTERM)\n      time.sleep(1)\n"
+    code += "      print('held back')\n    print('not reached')\nexcept interrupts.Ended as error:\n"
+    code += "  time.sleep(1)\n  print(error.code)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, preexec_fn=heed_signals, stdout=subprocess.PIPE, check=True
+    )
+    assert done.stdout == b"held back\n143\n"
+
+
 @pytest.mark.parametrize("second", [number for number, _ in CODES])
 def test_a_second_signal_waits_for_the_clean_up(second: signal.Signals) -> None:
     with begun() as process:

@@ -63,13 +63,17 @@ def connect(where: str) -> socket.socket:
 
 
 def forward(client: ssl.SSLSocket, engine: socket.socket) -> None:
-    """Carry bytes both ways until the engine has no more; the end of the client's input is handed on."""
+    """Carry bytes both ways until the engine has no more; the end of the client's input is handed on.
+
+    As dockerd's own listener does, this one says that no more comes, and leaves the connection open.
+    """
     reading: list[socket.socket] = [client, engine]
     with suppress(OSError), client, engine:
         while True:
             ready = [client] if client in reading and client.pending() else select.select(reading, [], [])[0]
             if engine in ready:
                 if not (data := engine.recv(1 << 16)):
+                    client.unwrap()
                     return
                 client.sendall(data)
             if client in ready:
