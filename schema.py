@@ -443,6 +443,25 @@ class EvalReport(Record):
     transcripts: dict[str, dict[str, int | float]] | None = Field(default=None, description="--against: what differs")
 
 
+class LiveEpisode(Record):
+    """An episode under way."""
+
+    id: str
+    steps: int = Field(description="commands so far")
+    command: str | None = Field(default=None, description="the last one, at most 200 characters of it")
+    since: float = Field(description="when it was typed, seconds since 1970")
+
+
+class LiveRun(Record):
+    """The episodes under way in a directory."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    total: int = Field(description="records that the directory will hold in the end")
+    started: float = Field(description="seconds since 1970")
+    episodes: list[LiveEpisode]
+
+
 def canonical(value: Any) -> bytes:
     """Sorted, compact JSON bytes: the form that hashes are taken of."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
@@ -453,7 +472,7 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-RECORDS: tuple[type[Record], ...] = (Scenario, Trajectory, Manifest, AdapterIdentity, EvalReport)
+RECORDS: tuple[type[Record], ...] = (Scenario, Trajectory, Manifest, AdapterIdentity, EvalReport, LiveRun)
 
 
 def main(*, out: Path) -> int:

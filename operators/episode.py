@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
@@ -48,6 +48,13 @@ class EpisodeSoFar:
 
     turns: list[tuple[str, str | None]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    told: Callable[[str], None] | None = None
+
+    def begin_turn(self, command: str) -> None:
+        """Add a command that has no output yet, and tell whoever watches."""
+        self.turns.append((command, None))
+        if self.told:
+            self.told(command)
 
 
 def run_episode(
@@ -58,6 +65,7 @@ def run_episode(
     limits: EpisodeLimits,
     cancelled: threading.Event | None = None,
     pool: SessionSource | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it.
 
@@ -71,9 +79,10 @@ def run_episode(
         limits: of steps and seconds.
         cancelled: once set, the session ends before its next command, with outcome `cancelled`.
         pool: sandboxes that were started ahead of time.
+        told: takes each command before it runs.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
-    progress, shell, verified = EpisodeSoFar(), None, False
+    progress, shell, verified = EpisodeSoFar(told=told), None, False
     error: str | None = None
     options = pool.options if pool else SandboxOptions(lifetime_seconds=limits.lifetime_seconds())
     operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
@@ -124,7 +133,7 @@ def act(
             return "cancelled", None
         except ContextFullError as full:
             return "context_full", str(full)
-        progress.turns.append((command, None))
+        progress.begin_turn(command)
         if ending := terminal_of(command):
             return ending.kind, None
         step = shell.step(command, timeout_seconds=limits.timeout_seconds)

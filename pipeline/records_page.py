@@ -27,6 +27,7 @@ FILES = {
     "Manifest": "`manifest.json` in every directory that a script writes",
     "AdapterIdentity": "`sekft.json` in an adapter's directory",
     "EvalReport": "`report.json` in an eval's directory",
+    "LiveRun": "`.live.json` beside trajectories, while episodes are under way",
 }
 HEAD = """\
 # Records
