@@ -2,6 +2,7 @@
 # make test     everything that CI runs: lint, types and all tests
 # make base     base/smollm2, the model that every script takes where no --base is given (downloads 93 MB)
 # make env      .venv with what the scripts need (make dev: and what tests and benches need)
+# make chromium Chromium and its driver, for the tests of the page; installs them if it can
 # make image    the sandbox image sekft-dash; starts Docker if it can (make engine: only that)
 # make lint     ruff, mypy, shellcheck
 # make clean    remove .venv, demo/ and caches
@@ -16,7 +17,7 @@ BASE ?= alpine:3.20
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check base env dev engine image lint clean
+.PHONY: demo test check base env dev engine image chromium lint clean
 
 demo: env image
 	@PATH="$(CURDIR)/$(BIN):$$PATH" runs/demo.sh
@@ -24,7 +25,7 @@ demo: env image
 base: env
 	@$(BIN)/python get_base.py
 
-test check: dev image lint
+test check: dev image chromium lint
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
@@ -53,6 +54,9 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 
 engine:
 	@runs/engine.sh
+
+chromium:
+	@runs/chromium.sh
 
 # runs/image.sh builds only if Dockerfile or recipe changed: a run does not resume on another image.
 image: engine

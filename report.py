@@ -1,11 +1,15 @@
-"""Compare several evals in one table and one picture.
+"""Show runs: evals in one table and one picture, any runs on one page, a run while it goes on, one session.
 
     python report.py --runs eval/seed-1 eval/seed-2 --table rates.md --picture curve.svg
+    python report.py --runs scenarios trajectories ckpt-run1 eval/ckpt-run1 --html out/report.html
+    python report.py --watch trajectories
+    python report.py --show filter_rows-0001-s0 trajectories --mask
 
 Reads   <run>/report.json and manifest.json (eval.py), <run>/overlap.json (contamination.py) where there is one, and
-        for a picture <adapter>/log_history.jsonl and sekft.json
-Writes  --table as markdown, --picture as PNG or SVG
-Needs   matplotlib for a picture
+        for a picture <adapter>/log_history.jsonl and sekft.json; --html, --watch and --show also read directories of
+        scenarios, trajectories and trainings
+Writes  --table as markdown, --picture as PNG or SVG, --html as one file that needs nothing else
+Needs   matplotlib for a picture; the tokenizer of --base for --mask
 
 operate_rate    at least one command before the terminal and no turn that is prose
 discover_rate   every directive was shown to the operator before its terminal, as a whole and in one output
@@ -26,7 +30,6 @@ report does not have. A run is labelled with the shortest end of its path that t
 
 import argparse
 import itertools
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,34 +39,103 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from pipeline import stage
+from pages.document import write_page
+from pages.gather import page_contents
+from pages.show import find_sessions, print_session, with_mask
+from pages.watch import watch
 from pipeline.files import checked, read_identity, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
 from pipeline.tables import CELL, format_difference, format_rate, outcomes_of
 from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Rate, Subject, SubjectReport
+from training.history import LOG, read_history
 
 PICTURES = (".png", ".svg")
 Log = list[dict[str, Any]]  # rows with step and loss
 
 
-def main(*, runs: list[Path], table: Path | None, picture: Path | None, axes: list[str]) -> int:
-    """Read the runs, write what is asked for."""
-    if table is None and picture is None:
-        raise BadInputError("nothing to write; pass --table FILE, --picture FILE or both")
-    if picture is not None and picture.suffix not in PICTURES:
-        raise BadInputError(f"--picture: {picture.name!r} is of no known kind; end it in {' or '.join(PICTURES)}")
-    found = {label: read_run(run) for label, run in labels_of(runs).items()}
-    known = set.intersection(*(set(one.per_axis) for one in rows_of(found).values()))
-    if unknown := [axis for axis in axes if axis not in known]:
-        raise BadInputError(f"--axes: {unknown[0]!r} is no axis of these runs; known: {', '.join(sorted(known))}")
-    written = {"table": table, "picture": picture}
-    for name, path in written.items():
+@dataclass(frozen=True)
+class ReportSettings:
+    """The flags."""
+
+    runs: list[Path]
+    table: Path | None
+    picture: Path | None
+    html: Path | None
+    axes: list[str]
+    partial: bool
+    watch: Path | None
+    show: list[str] | None
+    mask: bool
+    base: str
+
+    def files(self) -> dict[str, Path]:
+        """What is written, by flag."""
+        return {name: path for name in ("table", "picture", "html") if (path := getattr(self, name)) is not None}
+
+
+def main(settings: ReportSettings) -> int:
+    """Read the runs and write what is asked for, or show one run or one session."""
+    check_report_settings(settings)
+    if settings.watch is not None:
+        found = watch(settings.watch)
+        state = "finished" if found.manifest.finished else "stopped"
+        stage.print_summary({"out": str(settings.watch), "state": state, "records": found.done()})
+        return stage.DONE
+    if settings.show is not None:
+        return print_sessions(settings.show[0], Path(settings.show[1]), settings.base if settings.mask else None)
+    directories = labels_of(settings.runs)
+    if settings.table or settings.picture:
+        runs = {label: read_run(run) for label, run in directories.items()}
+        known = set.intersection(*(set(one.per_axis) for one in rows_of(runs).values()))
+        if unknown := [axis for axis in settings.axes if axis not in known]:
+            raise BadInputError(f"--axes: {unknown[0]!r} is no axis of these runs; known: {', '.join(sorted(known))}")
+    for name, path in settings.files().items():
         try:
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(markdown(found, axes)) if name == "table" else draw_picture(found, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if name == "table":
+                path.write_text(markdown(runs, settings.axes))
+            elif name == "picture":
+                draw_picture(runs, path)
+            else:
+                write_page(path, page_contents(directories, partial=settings.partial))
         except OSError as error:
             raise BadInputError(f"--{name}: {path}: cannot be written ({error.strerror}); name another file") from error
-    stage.print_summary({"runs": len(runs), **{name: str(path) for name, path in written.items() if path}})
+    written = {name: str(path) for name, path in settings.files().items()}
+    stage.print_summary({"runs": len(settings.runs), **written})
+    return stage.DONE
+
+
+def check_report_settings(settings: ReportSettings) -> None:
+    """Raise BadInputError for flags that do not belong together."""
+    picture = settings.picture
+    alone = [f"--{name}" for name in ("watch", "show") if getattr(settings, name) is not None]
+    if alone and (len(alone) > 1 or settings.runs or settings.files()):
+        raise BadInputError(f"{alone[0]} shows something alone; run report.py again for the rest")
+    if settings.mask and settings.show is None:
+        raise BadInputError("--mask belongs to --show; name a session with --show ID DIR")
+    if alone:
+        return
+    if not settings.runs:
+        raise BadInputError("--runs: missing; name directories of runs, or pass --watch DIR or --show ID DIR")
+    if not settings.files():
+        raise BadInputError("nothing to write; pass --table FILE, --picture FILE, --html FILE or several")
+    if picture is not None and picture.suffix not in PICTURES:
+        raise BadInputError(f"--picture: {picture.name!r} is of no known kind; end it in {' or '.join(PICTURES)}")
+
+
+def print_sessions(id_: str, directory: Path, base: str | None) -> int:
+    """Print the sessions of this id on stderr, as a trainer with `base` reads them where it is given."""
+    from rich.console import Console
+
+    sessions = find_sessions(id_, directory)
+    texts = [with_mask(session, base, colour=sys.stderr.isatty()) for session in sessions] if base else []
+    for text in texts:
+        print(text, file=sys.stderr)
+    if not base:
+        console = Console(stderr=True)
+        for session in sessions:
+            print_session(session, console)
+    stage.print_summary({"id": id_, "sessions": len(sessions), "outcomes": [session.outcome for session in sessions]})
     return stage.DONE
 
 
@@ -287,30 +359,26 @@ def merge_close(amounts: Iterable[int]) -> dict[int, float]:
 
 def read_log(adapter: Path) -> tuple[int, Log]:
     """How many sessions an adapter was trained on, and the rows of its log that hold a loss."""
-    log = adapter / "log_history.jsonl"
-    if not log.exists():
-        raise BadInputError(f"{log}: not there; run from the directory that eval.py ran in, or leave --picture out")
-    try:
-        lines = [json.loads(line) for line in log.read_text().splitlines()]
-        rows = [{"step": row["step"], "loss": row["loss"]} for row in lines if "loss" in row]
-    except (json.JSONDecodeError, TypeError, KeyError) as error:
-        raise BadInputError(
-            f"{log}: a line is no logged step ({error}); rerun sft.py or leave --picture out"
-        ) from error
+    rows = [{"step": row["step"], "loss": row["loss"]} for row in read_history(adapter) if "loss" in row]
     if not rows:
-        raise BadInputError(f"{log}: holds no loss; rerun sft.py or leave --picture out")
+        raise BadInputError(f"{adapter / LOG}: holds no loss; rerun sft.py or leave --picture out")
     return len(read_identity(adapter).trained_on), rows
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
-    parser.add_argument("--runs", type=Path, nargs="+", required=True, help="eval.py's --out directories")
-    parser.add_argument("--table", type=Path, default=None, help="markdown file to write (default none)")
-    parser.add_argument("--picture", type=Path, default=None, help="PNG or SVG file to write (default none)")
-    parser.add_argument(
-        "--axes", nargs="*", default=[], help="add rows per value of these axes: task provider announcement …"
-    )
+    add = parser.add_argument
+    add("--runs", type=Path, nargs="+", default=[], help="eval.py's --out directories; --html: any stage's")
+    add("--table", type=Path, default=None, help="markdown file to write (default none)")
+    add("--picture", type=Path, default=None, help="PNG or SVG file to write (default none)")
+    add("--html", type=Path, default=None, help="page to write (default none)")
+    add("--axes", nargs="*", default=[], help="add rows per value of these axes: task provider announcement …")
+    add("--partial", action="store_true", help="--html: take unfinished directories")
+    add("--watch", type=Path, default=None, metavar="DIR", help="show the run in DIR until it ends (default none)")
+    add("--show", nargs=2, default=None, metavar=("ID", "DIR"), help="print a session of DIR (default none)")
+    add("--mask", action="store_true", help="--show: as a trainer reads it, trained tokens in colour")
+    stage.add_base_flag(parser, "--mask: base whose tokenizer renders the session")
     return parser
 
 

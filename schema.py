@@ -635,6 +635,25 @@ class ExportReport(Record):
     notes: list[str] = []
 
 
+class LiveEpisode(Record):
+    """An episode under way."""
+
+    id: str
+    steps: int = Field(description="commands so far")
+    command: str | None = Field(default=None, description="the last one, at most 200 characters of it")
+    since: float = Field(description="when it was typed, seconds since 1970")
+
+
+class LiveRun(Record):
+    """The episodes under way in a directory."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    total: int = Field(description="records that the directory will hold in the end")
+    started: float = Field(description="seconds since 1970")
+    episodes: list[LiveEpisode]
+
+
 def canonical(value: Any) -> bytes:
     """Sorted, compact JSON bytes: the form that hashes are taken of."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
@@ -653,6 +672,7 @@ RECORDS: tuple[type[Record], ...] = (
     EvalReport,
     ExportReport,
     SidecarLine,
+    LiveRun,
 )
 
 

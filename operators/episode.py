@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
@@ -50,6 +50,13 @@ class EpisodeSoFar:
     tools: tuple[str, ...] = ()
     turns: list[tuple[str, str | None]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    told: Callable[[str], None] | None = None
+
+    def begin_turn(self, command: str) -> None:
+        """Add a command that has no output yet, and tell whoever watches."""
+        self.turns.append((command, None))
+        if self.told:
+            self.told(command)
 
 
 def run_episode(
@@ -61,6 +68,7 @@ def run_episode(
     cancelled: threading.Event | None = None,
     pool: SessionSource | None = None,
     image: str = IMAGE,
+    told: Callable[[str], None] | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it.
 
@@ -75,9 +83,10 @@ def run_episode(
         cancelled: once set, the session ends before its next command, with outcome `cancelled`.
         pool: sandboxes that were started ahead of time, on their own image.
         image: of the sandbox, where there is no pool.
+        told: takes each command before it runs.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
-    progress, shell, verified = EpisodeSoFar(), None, False
+    progress, shell, verified = EpisodeSoFar(told=told), None, False
     changes: Changes | None = None
     error: str | None = None
     options = pool.options if pool else SandboxOptions(image=image, lifetime_seconds=limits.lifetime_seconds())
@@ -139,7 +148,7 @@ def act(
             return "cancelled", None
         except ContextFullError as full:
             return "context_full", str(full)
-        progress.turns.append((command, None))
+        progress.begin_turn(command)
         if ending := terminal_of(command):
             return ending.kind, None
         step = shell.step(command, timeout_seconds=limits.timeout_seconds)

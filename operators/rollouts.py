@@ -13,7 +13,8 @@ from pathlib import Path
 
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Operator
-from pipeline.files import read_record, write_record
+from operators.under_way import UnderWay
+from pipeline.files import LIVE, read_record, write_record
 from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, SandboxOptions, remove_all
@@ -85,6 +86,7 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     """
     done: dict[str, Trajectory] = {}
     failures = 0
+    recorded = {path.stem for path in out.glob("*.json") if path.name != "manifest.json" and path.name != LIVE}
     size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
     workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
     options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
@@ -94,12 +96,15 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
         workers as pool,
         ahead as sandboxes,
         Progress(len(episodes), label) as bar,
+        UnderWay(out, total=len(recorded | {episode.id for episode in episodes})) as under_way,
     ):
 
         def one(episode: Episode) -> Trajectory:
-            return run_episode(
-                plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled, pool=sandboxes
-            )
+            with under_way.episode(episode.id) as told:
+                return run_episode(
+                    plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
+                    pool=sandboxes, told=told,
+                )  # fmt: skip
 
         for future in as_completed([pool.submit(one, numbered(out, episode)) for episode in episodes]):
             if future.cancelled() or (trajectory := future.result()).outcome == "cancelled":

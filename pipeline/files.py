@@ -32,18 +32,23 @@ from schema import (
 R = TypeVar("R", Scenario, Trajectory)
 M = TypeVar("M", bound=BaseModel)
 MAX_TAXONOMY_BYTES = 256 * 1024
+LIVE = ".live.json"  # which episodes are under way (operators/under_way.py)
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write UTF-8, sorted keys, indent 2, to a temporary name and rename: a reader never sees half a file."""
+def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
+    """Write UTF-8, sorted keys, indent 2, to a temporary name and rename: a reader never sees half a file.
+
+    A file that is not `durable` may be lost when the machine stops.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
     try:
         with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
             stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:  # a full disk says nothing of the file
         temporary.unlink(missing_ok=True)

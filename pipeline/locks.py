@@ -10,6 +10,7 @@ behind locks nothing. It is advisory: only stages look at it. A process may take
 import contextlib
 import fcntl
 import os
+import re
 import socket
 import sys
 from datetime import UTC, datetime
@@ -64,6 +65,27 @@ def release(*outs: Path) -> None:
                 if _is_at(own, descriptor):
                     own.unlink()  # before the lock is dropped: afterwards it may be another's
             os.close(descriptor)
+
+
+def is_held(out: Path) -> bool:
+    """True while a stage has the lock on `out`, read without touching it.
+
+    A holder on another machine is believed; one on this machine must be alive.
+    """
+    try:
+        text = (out / LOCK).read_text(errors="replace")
+    except OSError:
+        return False
+    named = re.search(r"\(process (\d+) on (.+), since ", text)
+    if named is None or named[2] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(named[1]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _open(path: Path) -> int:

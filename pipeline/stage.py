@@ -24,7 +24,7 @@ from typing import Any, NoReturn, get_type_hints
 from tqdm import tqdm
 
 from pipeline import interrupts, locks
-from pipeline.files import read_manifest, write_manifest
+from pipeline.files import LIVE, read_manifest, write_manifest
 from schema import BadInputError, Manifest, WorldError, sha256
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -171,7 +171,7 @@ def begin(
 
 def _opened(out: Path, manifest: Manifest, redo: bool) -> Manifest:
     """The manifest of the finished run in `out`; or else `manifest`, which is written there."""
-    halves = set(out.glob("**/.*.json.*.tmp"))
+    halves = {*out.glob("**/.*.json.*.tmp"), *out.glob(f"**/{LIVE}")}
     before = read_manifest(out)
     if before is not None:
         if before.stage != manifest.stage:

@@ -22,6 +22,7 @@ from pipeline import stage
 from model import hardware, loading
 from model.render import Renderer
 from pipeline.files import read_json
+from pipeline.hidden import as_text
 from pipeline.verdicts import is_terminal
 from schema import BadInputError, Message
 from training.dataset import Dataset, Example, steps_of
@@ -30,9 +31,6 @@ from training.settings import FitSettings
 TRAINED_SHARE = (0.01, 0.95)  # outside this range a mask is broken, for any data
 LOW_LR = 0.25  # share of the usual rate (5e-5 for Mistral-7B); full fine-tuning uses a tenth of the usual rate
 SHOWN_CHARACTERS = 40  # longest text that a finding quotes
-# Control characters that a terminal would obey, as pictures; all but newline and tab.
-PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
-PICTURES |= dict.fromkeys(range(0x7F, 0xA0), "\N{SYMBOL FOR DELETE}")
 
 Check = Callable[[Example, Renderer], str]
 
@@ -442,8 +440,8 @@ def show(example: Example, *, colour: bool) -> str:
     encoded, parts, cursor, inside = example.encoded, [], 0, False
     for on, (start, _) in zip(encoded.mask, encoded.offsets, strict=True):
         if bool(on) != inside:
-            parts += [encoded.text[cursor:start].translate(PICTURES), opened if on else closed]
+            parts += [as_text(encoded.text[cursor:start]), opened if on else closed]
             cursor, inside = start, bool(on)
-    parts += [encoded.text[cursor:].translate(PICTURES), closed if inside else ""]
+    parts += [as_text(encoded.text[cursor:]), closed if inside else ""]
     share = sum(encoded.mask) / len(encoded.token_ids)
     return f"--- {example.id}: {len(encoded.token_ids)} tokens, {share:.1%} trained\n{''.join(parts)}"

@@ -1,0 +1,85 @@
+"""Print one recorded session on a terminal, as text: nothing in it reaches the terminal as a control character."""
+
+from pathlib import Path
+from typing import Any
+
+from pipeline.files import read_record
+from pipeline.hidden import as_text
+from schema import BadInputError, Step, Trajectory
+from training.dataset import build
+from training.inspection import show
+
+FLAGS = ("timed_out", "oom", "open_heredoc", "state_stale")
+NAMED = 3  # ids that a refusal names
+
+
+def find_sessions(id_: str, directory: Path) -> list[Trajectory]:
+    """The sessions with this id in a directory of trajectories, or in each subject of an eval. Raises BadInputError."""
+    if not directory.is_dir():
+        raise BadInputError(f"{directory}: no such directory; name one that rollout.py or eval.py wrote")
+    paths = sorted(path for pattern in ("*.json", "*/*.json") for path in directory.glob(pattern))
+    found = [path for path in paths if path.stem == id_]
+    if not found:
+        known = [
+            path.stem for path in paths if path.name[0] != "." and path.name not in ("manifest.json", "report.json")
+        ]
+        there = f"there are {len(known)}, such as {', '.join(known[:NAMED])}" if known else "there is none"
+        raise BadInputError(f"{directory}: no session {as_text(id_)!r}; {there}")
+    return [read_record(path, Trajectory) for path in found]
+
+
+def print_session(session: Trajectory, console: Any) -> None:
+    """Print a session as it went on its terminal, with what was noted of each step. `console`: of rich."""
+
+    def line(text: str, style: str = "") -> None:
+        console.print(as_text(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+    about = [session.operator.kind, session.operator.model or "", *session.axes.values()]
+    line(f"--- {session.id}: {'kept' if session.kept else 'not kept'}, outcome {session.outcome}, {verdict(session)}",
+         "bold green" if session.kept else "bold red")  # fmt: skip
+    line(" · ".join(part for part in about if part), "dim")
+    for reason in session.reasons:
+        line(f"not kept: {reason}", "red")
+    if session.error:
+        line(f"error: {session.error}", "yellow")
+    for message in session.messages[:2]:
+        if message.role == "user":
+            line(message.content)
+    for step in session.steps:
+        line(f"$ {step.command}", "bold")
+        if step.output:
+            line(step.output.removesuffix("\n"))
+        line(facts(step), "red" if step.exit_code else "dim")
+    for command in session.commands[len(session.steps) :]:
+        line(f"$ {command}", "bold")
+    changes = session.model_dump(mode="json").get("changes") or {}
+    for name, entries in changes.items():
+        for entry in entries if isinstance(entries, list) else []:
+            line(f"{name}: {entry if isinstance(entry, str) else entry['path']}", "cyan")
+
+
+def verdict(session: Trajectory) -> str:
+    """What the checker said."""
+    if session.outcome == "checker_failed":
+        return "checker failed"
+    return "checker passed" if session.verified else "checker did not pass"
+
+
+def facts(step: Step) -> str:
+    """Exit code, seconds, flags and directory of a step."""
+    flags = [flag for flag in FLAGS if getattr(step, flag)]
+    return "[" + ", ".join([f"exit {step.exit_code}", f"{step.duration_seconds:.2f} s", *flags, step.cwd]) + "]"
+
+
+def with_mask(session: Trajectory, base: str, *, colour: bool) -> str:
+    """The session as a trainer reads it, the trained tokens in colour or in brackets. Raises BadInputError."""
+    from model.render import Renderer
+    from training.run import check_tokenizer, load_tokenizer
+
+    check_tokenizer(base)
+    renderer = Renderer.for_base(load_tokenizer(base))
+    dataset = build([session], renderer, max_length_tokens=2**62, include_not_kept=True)
+    if not dataset.examples:
+        why = dataset.malformed[0] if dataset.malformed else "it holds no operator turn"
+        raise BadInputError(f"--mask: {session.id} cannot be rendered ({why}); show it without --mask")
+    return show(dataset.examples[0], colour=colour)

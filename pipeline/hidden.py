@@ -1,0 +1,37 @@
+r"""Show characters that a terminal or a browser would obey or hide as text.
+
+    as_text("\x1b[31mred\u202e")      # ␛[31mred, then U+202E in angle quotes
+
+Newline and tab stay as they are. The page of report.py gets the same ranges (pages/document.py).
+"""
+
+HIDDEN: tuple[tuple[int, int], ...] = (
+    (0x00, 0x08),
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),  # soft hyphen
+    (0x61C, 0x61C),  # bidirectional, as are 200E, 200F, 202A to 202E and 2066 to 2069
+    (0x180E, 0x180E),
+    (0x200B, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0xD800, 0xDFFF),  # half of a surrogate pair
+    (0xFEFF, 0xFEFF),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE007F),  # tags, which show nothing
+)
+
+
+def name_of(code: int) -> str:
+    """How one of these characters is shown: a control picture where there is one, else its number."""
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"‹U+{code:04X}›"  # noqa: RUF001
+
+
+_NAMES = {code: name_of(code) for first, last in HIDDEN for code in range(first, last + 1)}
+
+
+def as_text(text: str) -> str:
+    """The text with the name of each hidden character in its place."""
+    return text.translate(_NAMES)
