@@ -2,6 +2,7 @@
 # make test     everything that CI runs: lint, types and all tests
 # make base     base/smollm2, the model that every script takes where no --base is given (downloads 93 MB)
 # make env      .venv with what the scripts need (make dev: and what tests and benches need)
+# make peers    .venv-peers with the tools whose formats tests compare with
 # make image    the sandbox image sekft-dash; starts Docker if it can (make engine: only that)
 # make lint     ruff, mypy, shellcheck
 # make clean    remove .venv, demo/ and caches
@@ -15,8 +16,10 @@ PIP_FLAGS ?=
 BASE ?= alpine:3.20
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
+HARBOR := harbor==0.26.0
 
-.PHONY: demo test check base env dev engine image lint clean
+.PHONY: demo test check base env dev peers engine image lint clean
 
 demo: env image
 	@PATH="$(CURDIR)/$(BIN):$$PATH" runs/demo.sh
@@ -24,7 +27,7 @@ demo: env image
 base: env
 	@$(BIN)/python get_base.py
 
-test check: dev image lint
+test check: dev peers image lint
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
@@ -33,7 +36,7 @@ lint: dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh .ci/run
+	@$(BIN)/shellcheck sandbox/sh/*.sh formats/sh/*.sh runs/*.sh .ci/run
 
 env: $(VENV)/installed
 	@:
@@ -51,6 +54,16 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements-dev.txt
 	@touch $@
 
+peers: $(PEERS)/installed
+
+# Harbor asks for Python 3.12. Only its models are used here: they run on 3.11 and need none of its other dependencies.
+$(PEERS)/installed: requirements-peers.txt Makefile
+	@echo "== environment: $(PEERS) from requirements-peers.txt"
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(HARBOR)
+	@touch $@
+
 engine:
 	@runs/engine.sh
 
@@ -59,4 +72,4 @@ image: engine
 	@BASE="$(BASE)" runs/image.sh
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -72,6 +72,11 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
             "authoring.gate": ["good/tiny-1.json"],
         }.items()
     ),
+    ("export.py", ["--to", "harbor", "--archive", "good", "--out", "file/out"], {}, "cannot be written"),
+    ("export.py", ["--archive", "good", "--out", "out"], {}, "--to, --from"),
+    ("export.py", ["--to", "atif", "--archive", "good", "--out", "out"], {}, "correct or delete the file"),
+    ("export.py", ["--from", "harbor", "--archive", "nowhere", "--out", "out"], {}, "nowhere: no such"),
+    ("export.py", ["--from", "harbor", "--archive", "good", "--out", "out"], {}, "has the format harbor"),
     ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),
     ("dashdocker.py", ["self-check", "--only", "Z99"], {}, "Z99"),
     ("taxonomy.py", ["--n", "3"], {}, "unrecognized arguments: --n 3"),
