@@ -1,55 +1,192 @@
-"""Convert scenarios and trajectories to the formats of other tools, and back.
+"""Write records for other trainers, guarded, and in the formats of other tools, and read those back.
 
-    python export.py --to harbor --archive scenarios --out tasks
-    python export.py --from harbor --archive tasks --out scenarios-again
-    python export.py --to inspect --archive trajectories --out logs
+    python export.py --archive trajectories --holdout split/holdout --out exported --to trl openai
+    python export.py --archive runs.jsonl --holdout clean-eval-ids.json --out exported --truncate
+    python export.py --verify exported/sft.trl.jsonl --holdout clean-eval-ids.json
+    python export.py --archive scenarios --out tasks --to harbor
+    python export.py --archive tasks --out scenarios-again --from harbor
 
-Reads   <archive>/*.json (schema.Scenario with harbor, schema.Trajectory with atif and inspect), or what --from names
-Writes  <out>/<id>/ (Harbor task directories), <out>/<id>.json (ATIF), <out>/<time>_<name>_<operator>.json (Inspect),
-        or with --from <out>/<id>.json (schema.Scenario, schema.Trajectory); <out>/manifest.json
-Needs   nothing
+Reads   <archive>/*.json (schema.Trajectory), or a foreign archive: a JSON array or JSON Lines of rows with instance_id,
+        model, tier, resolved and messages; <holdout>/*.json (schema.Scenario), or a JSON array of ids or rows
+Writes  <out>/sft.<form>.jsonl, pairs.<form>.jsonl, sft.sidecar.jsonl, pairs.sidecar.jsonl (schema.SidecarLine),
+        rows.jsonl (schema.ExportedRow), export-report.json (schema.ExportReport), manifest.json
+        harbor: <out>/<id>/; atif: <out>/<id>.json; inspect: <out>/<time>_<archive>_<operator>.json; manifest.json
+        --from: <out>/<id>.json (schema.Scenario for harbor, schema.Trajectory for atif and inspect), manifest.json
+Needs   transformers with --base, else nothing
 
-docs/formats.md says what each format holds, and by which rules --from refuses what does not fit.
+Guards in this order: held out, reward hack, over length, unusable, duplicate. Every row is counted under one heading,
+and rows.jsonl says why. SFT lines are the verified successes of any operator; pairs are of one policy in one task.
+Tasks and logs (harbor, atif, inspect) are whole records for other tools and pass no guard. docs/formats.md says what
+each holds, and which rules refuse what --from finds.
+--verify compares files that were exported earlier with a holdout, by their sidecars, and exits 2 where one overlaps.
 """
 
 import argparse
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline import stage
+from exports.forms import FORMS
+from exports.guards import Export, Guards, first_look
+from exports.holdout import Holdout, read_holdout
+from exports.length import counter
+from exports.rows import read_rows
+from exports.verify import verify_file
 from formats.convert import TARGETS, export_to, import_from
-from schema import BadInputError
+from pipeline.files import checked, read_json, write_json
+from schema import BadInputError, ExportReport, Manifest
+from training.pairs import PER_SCENARIO
+
+REPORT = "export-report.json"
 
 
-def main(
-    *,
-    to: str | None,
-    from_: str | None,
-    archive: Path,
-    out: Path,
-    archetype: str | None,
-    partial: bool,
-    redo: bool,
-) -> int:
-    """Convert in one direction."""
-    if (to is None) == (from_ is None):
-        raise BadInputError("--to, --from: name exactly one of them")
-    if to is not None:
-        return export_to(to, archive, out, partial=partial, redo=redo)
-    assert from_ is not None
-    return import_from(from_, archive, out, archetype=archetype, redo=redo)
+@dataclass(frozen=True)
+class ExportSettings:
+    """The flags."""
+
+    archive: list[Path] | None
+    out: Path | None
+    holdout: Path | None
+    to: list[str]
+    base: str | None
+    max_length_tokens: int
+    truncate: bool
+    per_scenario: int
+    verify: list[Path] | None
+    from_: str | None
+    archetype: str | None
+    partial: bool
+    redo: bool
+
+
+def main(settings: ExportSettings) -> int:
+    """Check everything, then pass every row through the guards."""
+    if settings.verify is not None:
+        return verify_files(settings.verify, settings)
+    if settings.from_ is not None or set(settings.to) & set(TARGETS):
+        return write_or_read_format(settings)
+    archives, out = check_export_settings(settings)
+    holdout = read_holdout(settings.holdout, partial=settings.partial)
+    count = counter(settings.base)
+    rows, instances, contradicted = first_look(read_rows(archives, partial=settings.partial))
+    notes = holdout.notes(instances) if settings.holdout else ["nothing is held out: no --holdout"]
+    manifest = stage.begin(
+        out, stage="export", flags=deciding_flags(settings), redo=settings.redo,
+        inputs=[*archives, *([settings.holdout] if settings.holdout else [])],
+    )  # fmt: skip
+    for note in notes:
+        print(note, file=sys.stderr)
+    if manifest.finished:
+        report = checked(out / REPORT, read_json(out / REPORT), ExportReport, "rerun with --redo")
+        return print_counts(out, report, rows)
+    guards = Guards(holdout, count, settings.max_length_tokens, settings.truncate, contradicted)
+    export = Export(out, guards, {name: FORMS[name] for name in settings.to}, per_scenario=settings.per_scenario)
+    with stage.progress(rows, "export") as bar:
+        for row in read_rows(archives, partial=settings.partial):
+            bar.record(row.name, export.take(row))
+    export.finish()
+    return print_counts(out, finished(settings, manifest, export, notes), rows)
+
+
+def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
+    """The archives and --out. Raises BadInputError for flags that are missing or cannot work."""
+    if not settings.archive:
+        raise BadInputError("--archive: missing; name trajectory directories or archive files")
+    if settings.out is None:
+        raise BadInputError("--out: missing; name the directory to write")
+    if repeated := [one for one in settings.archive if settings.archive.count(one) > 1]:
+        raise BadInputError(f"--archive: {repeated[0]} is named twice; name it once")
+    if absent := [one for one in settings.archive if not one.exists()]:
+        raise BadInputError(f"--archive: {absent[0]}: no such directory or file; check the path")
+    if min(settings.max_length_tokens, settings.per_scenario) < 1:
+        raise BadInputError("--max-length-tokens, --per-scenario: at least 1")
+    return settings.archive, settings.out
+
+
+def deciding_flags(settings: ExportSettings) -> dict[str, Any]:
+    """The flags that decide what is written."""
+    names = ("base", "max_length_tokens", "truncate", "per_scenario", "to")
+    return {name: getattr(settings, name) for name in names}
+
+
+def finished(settings: ExportSettings, manifest: Manifest, export: Export, notes: list[str]) -> ExportReport:
+    """Write the report and the manifest."""
+    assert settings.out is not None
+    assert settings.archive is not None
+    files = sorted(path for path in settings.out.glob("*.jsonl"))
+    report = ExportReport(
+        archives=[str(path) for path in settings.archive],
+        holdout=str(settings.holdout) if settings.holdout else None,
+        base=settings.base,
+        max_length_tokens=settings.max_length_tokens,
+        read=sum(export.headings.values()),
+        headings=dict(export.headings),
+        findings=dict(sorted(export.findings.items())),
+        files={path.name: stage.hash_file(path) for path in files},
+        notes=notes,
+        **export.totals,
+    )
+    write_json(settings.out / REPORT, report.model_dump(mode="json"))
+    stage.finish(settings.out, manifest, ids=[path.name for path in files], counts=report.headings)
+    return report
+
+
+def print_counts(out: Path, report: ExportReport, rows: int) -> int:
+    """Print the summary line."""
+    assert sum(report.headings.values()) == report.read == rows, (report.headings, report.read, rows)
+    counts = {"sft": report.sft, "pairs": report.pairs, "truncated": report.truncated, "warned": report.warned}
+    stage.print_summary({"out": str(out), "read": report.read, **report.headings, **counts})
+    return stage.DONE
+
+
+def write_or_read_format(settings: ExportSettings) -> int:
+    """Write the records of one directory in another tool's format, or read such a directory."""
+    form = settings.from_ or settings.to[0]
+    unused = {"holdout": settings.holdout, "base": settings.base, "truncate": settings.truncate or None}
+    if given := [name for name, value in unused.items() if value is not None]:
+        raise BadInputError(f"--{given[0]}: the format {form} is whole and passes no guard; leave the flag out")
+    if settings.from_ is None and len(settings.to) > 1:
+        raise BadInputError(f"--to: {', '.join(TARGETS)} are written one at a time, each to an --out of its own")
+    archives, out = check_export_settings(settings)
+    if len(archives) > 1:
+        raise BadInputError("--archive: this format takes one directory; convert them one after the other")
+    if settings.from_ is None:
+        return export_to(form, archives[0], out, partial=settings.partial, redo=settings.redo)
+    return import_from(form, archives[0], out, archetype=settings.archetype, redo=settings.redo)
+
+
+def verify_files(files: list[Path], settings: ExportSettings) -> int:
+    """Compare exported files with the holdout. Raises BadInputError where one overlaps."""
+    if settings.holdout is None:
+        raise BadInputError("--verify: needs --holdout, which the files are compared with")
+    holdout: Holdout = read_holdout(settings.holdout, partial=settings.partial)
+    lines = sum(verify_file(path, holdout) for path in files)
+    stage.print_summary({"verified": [str(path) for path in files], "lines": lines, "held_out": 0})
+    return stage.DONE
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     add = parser.add_argument
-    add("--to", choices=TARGETS, default=None, help="format to write")
-    add("--from", dest="from_", choices=TARGETS, default=None, help="format to read")
-    add("--archive", type=Path, required=True, help="directory (or, with --from, one file) to read")
-    add("--out", type=Path, required=True, help="directory to write")
-    add("--archetype", default=None, help="with --from harbor: the archetype of tasks that were not written here")
+    add("--archive", type=Path, nargs="+", default=None, help="trajectory directories, or foreign archive files")
+    add("--out", type=Path, default=None, help="directory to write")
+    add("--holdout", type=Path, default=None, help="held-out scenarios (split.py), or a JSON file of ids or rows")
+    add("--to", nargs="+", choices=(*FORMS, *TARGETS), default=["openai"], help="forms to write (default openai)")
+    add("--from", dest="from_", choices=TARGETS, default=None, help="format to read back, instead of --to")
+    add("--archetype", default=None, help="--from harbor: archetype of the tasks that were not written here")
+    add("--base", default=None, help="whose tokenizer counts tokens (default: characters / 4)")
+    add("--max-length-tokens", type=int, default=4096, help="longer rows are left out and named (default 4096)")
+    add("--truncate", action="store_true", help="cut long rows: leave out their oldest round trips")
+    add(
+        "--per-scenario", type=int, default=PER_SCENARIO,
+        help=f"pairs at most of one policy in one scenario (default {PER_SCENARIO})",
+    )  # fmt: skip
+    add("--verify", type=Path, nargs="+", default=None, help="exported files to compare with --holdout; writes nothing")
     add("--partial", action="store_true", help="take an unfinished directory")
-    add("--redo", action="store_true", help="start over instead of comparing with the earlier run")
+    add("--redo", action="store_true", help="start over instead of resuming")
     return parser
 
 

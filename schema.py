@@ -252,6 +252,25 @@ class Step(Record):
     state_stale: bool = Field(default=False, description="the shell state was not saved: the one before is kept")
 
 
+class Change(Record):
+    """An entry below the home that an episode created or changed."""
+
+    path: str = Field(description="absolute")
+    type: Literal["file", "dir", "symlink", "other"]
+    mode: int = Field(description="permission bits")
+    size_bytes: int | None = Field(default=None, description="of a file")
+    target: str | None = Field(default=None, description="what a symlink points at")
+
+
+class Changes(Record):
+    """How the home differs at the end of an episode from the fixtures; each list is sorted by path."""
+
+    created: list[Change] = []
+    changed: list[Change] = Field(default=[], description="other type, mode, content or target")
+    removed: list[str] = []
+    more: int = Field(default=0, description="entries beyond the limit of 200, which are not listed")
+
+
 class OperatorInfo(Record):
     """Who drove the shell, exactly enough to do it again."""
 
@@ -283,6 +302,7 @@ class Trajectory(Record):
     kept: bool = Field(description="correct terminal AND verified AND command_only")
     reasons: list[str] = Field(default=[], description="why it is not kept")
     error: str | None = Field(default=None, description="message of the sandbox, operator or checker that failed")
+    changes: Changes | None = Field(default=None, description="what the episode created, changed and removed")
     image_digest: str | None = Field(default=None, description="id of the sandbox's image")
     wrapper_hash: str | None = Field(default=None, description="SHA-256 of the step wrapper")
     transport: str | None = Field(default=None, description="how commands reached the shell")
@@ -443,6 +463,55 @@ class EvalReport(Record):
     transcripts: dict[str, dict[str, int | float]] | None = Field(default=None, description="--against: what differs")
 
 
+class ExportedRow(Record):
+    """What became of one row that export.py read: a line of `rows.jsonl`, or of a sidecar."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str = Field(description="`trajectories/<id>`, or `archive.json:12`")
+    instance: str = Field(description="scenario id, or instance_id")
+    content_hash: str = Field(description="of the scenario; of a foreign row, SHA-256 of what precedes its first turn")
+    archetype: str | None = None
+    hash: str = Field(description="SHA-256 of the messages as exported")
+    model: str
+    tier: str = Field(description="cheap or frontier; of our trajectories the operator's kind")
+    resolved: bool
+    tokens: int | None = Field(default=None, description="null where an earlier guard took the row")
+    truncated: bool = False
+    heading: str = Field(description="where the row is counted")
+    reason: str | None = Field(default=None, description="why it is counted there")
+    warnings: list[str] = Field(default=[], description="what the reward-hack monitor only warns of")
+
+
+class SidecarLine(Record):
+    """Where one exported line comes from: line k of `sft.sidecar.jsonl` belongs to line k of each `sft.*.jsonl`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    rows: list[ExportedRow] = Field(description="the row; for a pair the chosen and the rejected one")
+    lines: dict[str, str] = Field(description="form -> SHA-256 of the line")
+
+
+class ExportReport(Record):
+    """What an export did: `export-report.json`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    archives: list[str]
+    holdout: str | None = Field(description="null: nothing was held out")
+    base: str | None = Field(description="whose tokenizer counted; null for the estimate of characters / 4")
+    max_length_tokens: int
+    read: int = Field(description="rows; equal to the sum of the headings")
+    headings: dict[str, int] = Field(description="every row is counted under exactly one")
+    sft: int = Field(description="lines of each sft file")
+    pairs: int = Field(description="lines of each pairs file")
+    truncated: int = Field(description="exported rows that were cut to the budget")
+    warned: int = Field(description="exported rows of which the monitor warns")
+    findings: dict[str, int] = Field(description="what the monitor found, in all rows it read -> rows")
+    files: dict[str, str] = Field(description="file -> SHA-256")
+    notes: list[str] = []
+
+
 def canonical(value: Any) -> bytes:
     """Sorted, compact JSON bytes: the form that hashes are taken of."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
@@ -453,7 +522,15 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-RECORDS: tuple[type[Record], ...] = (Scenario, Trajectory, Manifest, AdapterIdentity, EvalReport)
+RECORDS: tuple[type[Record], ...] = (
+    Scenario,
+    Trajectory,
+    Manifest,
+    AdapterIdentity,
+    EvalReport,
+    ExportReport,
+    SidecarLine,
+)
 
 
 def main(*, out: Path) -> int:

@@ -10,8 +10,9 @@ from operators.protocol import CancelledError, ContextFullError, Operator, Opera
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import LIFETIME_SECONDS, SandboxError, SandboxOptions
 from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
+from sandbox.tree import changes_between, tree_of
 from sandbox.wrapper import WRAPPER_HASH
-from schema import VOIDED, Outcome, Scenario, Step, Trajectory
+from schema import VOIDED, Changes, Outcome, Scenario, Step, Trajectory
 
 TURN_SECONDS = 900.0  # for an operator's turn, retries at a slow endpoint included, and for a slow Docker
 
@@ -74,6 +75,7 @@ def run_episode(
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = EpisodeSoFar(), None, False
+    changes: Changes | None = None
     error: str | None = None
     options = pool.options if pool else SandboxOptions(lifetime_seconds=limits.lifetime_seconds())
     operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
@@ -91,12 +93,21 @@ def run_episode(
                 verified = check.passed is True
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output
+                changes = changes_of(scenario, shell)
     except LockedOutError as locked_out:
         outcome, error, verified = "locked_out", str(locked_out), False
     except SandboxError as failure:
         outcome = "cancelled" if cancelled.is_set() else "sandbox_failed"
         error, verified = str(failure), False
-    return record(operator, episode, progress, outcome, error, verified=verified, shell=shell)
+    return record(operator, episode, progress, outcome, error, verified=verified, shell=shell, changes=changes)
+
+
+def changes_of(scenario: Scenario, shell: Session) -> Changes | None:
+    """What a verified session changed below the home; None where its files cannot be read, which voids nothing."""
+    try:
+        return changes_between(tree_of(scenario.world_fixtures()), shell.final_tree())
+    except SandboxError:
+        return None
 
 
 def act(
@@ -143,6 +154,7 @@ def record(
     *,
     verified: bool,
     shell: Session | None,
+    changes: Changes | None = None,
 ) -> Trajectory:
     """The trajectory of an episode that ended with `outcome`."""
     scenario, tokens = episode.scenario, operator.tokens()
@@ -164,6 +176,7 @@ def record(
         kept=verdict.kept,
         reasons=list(verdict.reasons),
         error=error,
+        changes=changes,
         image_digest=shell.image_digest if shell else None,
         wrapper_hash=WRAPPER_HASH,
         transport=TRANSPORT,

@@ -27,12 +27,14 @@ FILES = {
     "Manifest": "`manifest.json` in every directory that a script writes",
     "AdapterIdentity": "`sekft.json` in an adapter's directory",
     "EvalReport": "`report.json` in an eval's directory",
+    "ExportReport": "`export-report.json` in an export's directory",
+    "SidecarLine": "`sft.sidecar.jsonl` and `pairs.sidecar.jsonl` in an export's directory, one record a line",
 }
 HEAD = """\
 # Records
 
 Every file that sekft writes holds one of these records, as UTF-8 JSON with sorted keys. Fields without a value are left
-out of scenarios and trajectories. An unknown field is an error in these two; in the other three it is ignored, so that
+out of scenarios and trajectories. An unknown field is an error in these two; in the others it is ignored, so that
 files of other versions can be read. `python schema.py --out schemas` exports the same as JSON Schemas.
 
 This page is generated: `python -m pipeline.records_page --out docs/records.md`.

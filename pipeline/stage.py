@@ -10,6 +10,7 @@ named. While a stage lives, a second one in the same directory is refused, and t
 
 import argparse
 import errno
+import hashlib
 import json
 import math
 import os
@@ -111,6 +112,12 @@ def hash_directory(directory: Path) -> str:
     return sha256("\n".join(rows).encode())
 
 
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file of any size."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def split_kind(directory: Path) -> str | None:
     """How a scenario directory was split (`archetype` or `scenario`), None where it is not a split."""
     manifest = read_manifest(directory)
@@ -146,7 +153,7 @@ def begin(
     manifest = Manifest(
         stage=stage,
         flags=json.loads(json.dumps(flags, default=str)),
-        inputs={path.name: hash_directory(path) if path.is_dir() else sha256(path.read_bytes()) for path in inputs},
+        inputs={path.name: hash_directory(path) if path.is_dir() else hash_file(path) for path in inputs},
         image_digest=image_digest,
         git_commit=git_commit(),
     )

@@ -18,8 +18,9 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from sandbox.containers import OPERATOR_UID, SandboxError, api, docker_call
-from schema import HOME, Fixture
+from schema import HOME, Change, Changes, Fixture
 
+MAX_CHANGES = 200  # entries of one record
 TREE_BYTES = 160 << 20  # limit for a tree that is read back; only sparse files can make one larger
 
 
@@ -111,6 +112,34 @@ def tree_of(fixtures: Sequence[Fixture]) -> list[TreeEntry]:
         mode = 0o777 if fixture.type == "symlink" else fixture.mode
         entries[fixture.path] = TreeEntry(fixture.path, fixture.type, mode, content, fixture.target)
     return sorted(entries.values(), key=lambda entry: entry.path)
+
+
+def changes_between(before: Sequence[TreeEntry], after: Sequence[TreeEntry]) -> Changes:
+    """What a session created, changed and removed: the first MAX_CHANGES entries by path, and how many more."""
+    old, new = {entry.path: entry for entry in before}, {entry.path: entry for entry in after}
+    paths = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+    listed = paths[:MAX_CHANGES]
+
+    def told(wanted: Iterable[str]) -> list[Change]:
+        return [_change_of(new[path]) for path in wanted]
+
+    return Changes(
+        created=told(path for path in listed if path not in old),
+        changed=told(path for path in listed if path in old and path in new),
+        removed=[_printable(path) for path in listed if path not in new],
+        more=len(paths) - len(listed),
+    )
+
+
+def _change_of(entry: TreeEntry) -> Change:
+    size = len(entry.content) if entry.content is not None else None
+    target = _printable(entry.target) if entry.target is not None else None
+    return Change(path=_printable(entry.path), type=entry.type, mode=entry.mode, size_bytes=size, target=target)
+
+
+def _printable(path: str) -> str:
+    """At most 1,000 characters of a path, each byte that is not UTF-8 in hexadecimal."""
+    return path.encode(errors="surrogateescape").decode(errors="backslashreplace")[:1000]
 
 
 def archive_of(tree: Sequence[TreeEntry]) -> bytes:

@@ -30,6 +30,7 @@ READERS = {
     "eval.py": ["--base", BASE, "--scenarios", "{records}", "--out", "out"],
     "sft.py": ["--base", BASE, "--data", "{records}", "--out", "out"],
     "contamination.py": ["--scenarios", "good", "--holdout", "{records}"],
+    "export.py": ["--archive", "{records}", "--out", "out", "--holdout", "good"],
 }
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
@@ -59,6 +60,17 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),
     ("contamination.py", ["--holdout", "good"], {}, "--data: missing"),
     ("contamination.py", ["--holdout", "good", "--scenarios", "good", "--unread", "o"], {}, "--unread: needs"),
+    ("export.py", ["--out", "o"], {}, "--archive: missing"),
+    ("export.py", ["--archive", "good"], {}, "--out: missing"),
+    ("export.py", ["--archive", "file", "file", "--out", "o"], {}, "named twice"),
+    ("export.py", ["--archive", "nowhere", "--out", "o"], {}, "nowhere: no such directory"),
+    ("export.py", ["--archive", "sessions", "--out", "file/o"], {}, "cannot be written"),
+    ("export.py", ["--archive", "sessions", "--out", "o", "--max-length-tokens", "0"], {}, "--max-length-tokens"),
+    ("export.py", ["--archive", "sessions", "--out", "o", "--holdout", "nowhere"], {}, "nowhere: cannot be read"),
+    ("export.py", ["--archive", "sessions", "--out", "o", "--base", "bare"], {}, "tokenizer"),
+    ("export.py", ["--archive", "sessions", "--out", "o", "--to", "parquet"], {}, "invalid choice"),
+    ("export.py", ["--verify", "file"], {}, "--verify: needs --holdout"),
+    ("export.py", ["--verify", "file", "--holdout", "good"], {}, "no file.sidecar.jsonl beside it"),
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
     ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
@@ -73,10 +85,14 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         }.items()
     ),
     ("export.py", ["--to", "harbor", "--archive", "good", "--out", "file/out"], {}, "cannot be written"),
-    ("export.py", ["--archive", "good", "--out", "out"], {}, "--to, --from"),
+    ("export.py", ["--to", "harbor", "atif", "--archive", "good", "--out", "out"], {}, "one at a time"),
+    ("export.py", ["--to", "atif", "--base", "b", "--archive", "good", "--out", "out"], {}, "leave the flag out"),
     ("export.py", ["--to", "atif", "--archive", "good", "--out", "out"], {}, "correct or delete the file"),
     ("export.py", ["--from", "harbor", "--archive", "nowhere", "--out", "out"], {}, "nowhere: no such"),
     ("export.py", ["--from", "harbor", "--archive", "good", "--out", "out"], {}, "has the format harbor"),
+    ("publish.py", ["--out", "out"], {}, "--scenarios, --adapter"),
+    ("publish.py", ["--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
+    ("publish.py", ["--adapter", "other", "--out", "out"], {}, "no adapter_config.json"),
     ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),
     ("dashdocker.py", ["self-check", "--only", "Z99"], {}, "Z99"),
     ("taxonomy.py", ["--n", "3"], {}, "unrecognized arguments: --n 3"),
@@ -141,8 +157,8 @@ def refused(place: Path, name: str, flags: list[str], environment: dict[str, str
 @pytest.mark.parametrize("what", RECORDS)
 @pytest.mark.parametrize("name", READERS)
 def test_unusable_records_are_named(name: str, what: str, place: Path) -> None:
-    kind = "trajectory" if name == "sft.py" else "scenario"
-    words = "one known value per axis" if (name, what) == ("sft.py", "axis") else RECORDS[what]
+    kind = "trajectory" if name in ("sft.py", "export.py") else "scenario"
+    words = "one known value per axis" if (kind, what) == ("trajectory", "axis") else RECORDS[what]
     refused(place, name, [flag.format(records=f"{kind}/{what}") for flag in READERS[name]], {}, words)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -120,7 +121,7 @@ FAULTS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no object": ("record", lambda task: (task / "scenario.json").write_text("[]")),
     "an unknown axis value": ("record", lambda task: _record(task, task="juggling")),
     "no fixtures": ("record", lambda task: _record(task, fixtures=None)),
-    "no solution": ("record", lambda task: [path.unlink() for path in (task / "solution/commands").iterdir()]),
+    "no solution": ("record", lambda task: shutil.rmtree(task / "solution" / "commands")),
     "no checker": ("missing", lambda task: (task / "tests" / "checker.sh").unlink()),
     "no tar": ("mismatch", lambda task: (task / "environment" / "world.tar").write_bytes(b"x" * 600)),
     "a file less": ("mismatch", lambda task: _world(task, "other.txt", b"")),

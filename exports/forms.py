@@ -1,0 +1,187 @@
+"""Write rows in the forms that other trainers read; each form is a class, and `FORMS` names them.
+
+    form = FORMS["trl"](out)
+    form.add(row)                       # every row that passed the guards
+    form.add_pair(pair)
+    form.close()
+
+A form that writes something else than lines has the same three methods (`ExportForm`), and returns None.
+
+Tool calls stay structured. The JSON Lines of all forms hold the same rows in the same order, so that line k of
+`sft.<form>.jsonl` belongs to line k of `sft.sidecar.jsonl`, and likewise for `pairs`.
+
+- openai: `messages` (and `tools`) as the OpenAI API and its fine-tuning take them; arguments are JSON text.
+- trl: `messages` with arguments as objects, `tools` as JSON text; pairs as `prompt`, `chosen`, `rejected`.
+- axolotl: for `type: chat_template`; pairs for `rl: dpo` with `type: passthrough.default`, because axolotl's other
+  preference types train the last message of each side alone.
+- unsloth: as trl; its own trainer code reads `messages` and `tools`.
+
+`python -m bench.forms` loads each in its trainer's own code.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from exports.length import with_objects
+from exports.rows import Message, Row, opening_length
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A preference pair: two sessions with the same opening."""
+
+    chosen: Row
+    rejected: Row
+
+
+class ExportForm(Protocol):
+    """Where exported rows go, in a directory that exists."""
+
+    def __init__(self, out: Path) -> None: ...
+
+    def add(self, row: Row) -> str | None:
+        """Take a row that passed the guards, resolved or not; the text that was written, if it was one line."""
+
+    def add_pair(self, pair: Pair) -> str | None:
+        """Take a pair of rows that passed the guards; the text that was written, if it was one line."""
+
+    def close(self) -> None:
+        """End the form's files."""
+
+
+class JsonLines:
+    """A form of two files: `sft.<name>.jsonl` with the resolved rows, `pairs.<name>.jsonl` with the pairs."""
+
+    name = ""
+
+    def __init__(self, out: Path) -> None:
+        self.sft = (out / f"sft.{self.name}.jsonl").open("w", encoding="utf-8")
+        self.pairs = (out / f"pairs.{self.name}.jsonl").open("w", encoding="utf-8")
+
+    def add(self, row: Row) -> str | None:
+        """Write a resolved row."""
+        return _write(self.sft, self.sft_line(row)) if row.resolved else None
+
+    def add_pair(self, pair: Pair) -> str | None:
+        """Write a pair."""
+        return _write(self.pairs, self.pair_line(pair))
+
+    def close(self) -> None:
+        """Close both files."""
+        self.sft.close()
+        self.pairs.close()
+
+    def sft_line(self, row: Row) -> dict[str, Any]:
+        """A row in this form."""
+        raise NotImplementedError
+
+    def pair_line(self, pair: Pair) -> dict[str, Any]:
+        """A pair in this form."""
+        raise NotImplementedError
+
+
+class OpenAI(JsonLines):
+    """OpenAI chat JSON Lines."""
+
+    name = "openai"
+
+    def sft_line(self, row: Row) -> dict[str, Any]:
+        """`messages`, and `tools` where the session has calls."""
+        return {"messages": row.messages, **_tools(row)}
+
+    def pair_line(self, pair: Pair) -> dict[str, Any]:
+        """`prompt`, `chosen` and `rejected`."""
+        return {**sides(pair, as_text=True), **_tools(pair.chosen, pair.rejected)}
+
+
+class Trl(JsonLines):
+    """TRL's conversational form: arguments as objects, since TRL hands them to the chat template as they are."""
+
+    name = "trl"
+
+    def sft_line(self, row: Row) -> dict[str, Any]:
+        """`messages`; `tools` as JSON text, so that no two rows' schemas are merged into one."""
+        return {"messages": filled(with_objects(row.messages)), **_as_json(_tools(row))}
+
+    def pair_line(self, pair: Pair) -> dict[str, Any]:
+        """`prompt`, `chosen` and `rejected`."""
+        return {**sides(pair), **_as_json(_tools(pair.chosen, pair.rejected))}
+
+
+class Axolotl(Trl):
+    """Axolotl's: arguments as JSON text, which it parses itself; pairs as TRL's, which it passes on."""
+
+    name = "axolotl"
+
+    def sft_line(self, row: Row) -> dict[str, Any]:
+        """`messages` and `tools`."""
+        return {"messages": filled(row.messages), **_as_json(_tools(row))}
+
+
+class Unsloth(Trl):
+    """Unsloth's, which prepares data for TRL's trainers: the same lines."""
+
+    name = "unsloth"
+
+
+FORMS: dict[str, type[ExportForm]] = {"openai": OpenAI, "trl": Trl, "axolotl": Axolotl, "unsloth": Unsloth}
+
+
+def sides(pair: Pair, *, as_text: bool = False) -> dict[str, Any]:
+    """The opening, and each side's messages after it."""
+    at = opening_length(pair.chosen.messages)
+    chosen, rejected = pair.chosen.messages, pair.rejected.messages
+    if not as_text:
+        chosen, rejected = filled(with_objects(chosen)), filled(with_objects(rejected))
+    return {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:]}
+
+
+def filled(messages: list[Message]) -> list[Message]:
+    """The messages with an empty text where the content is null, which many chat templates would print as `None`."""
+    return [message | {"content": message["content"] or ""} for message in messages]
+
+
+def tools_of(row: Row) -> list[dict[str, Any]]:
+    """The schemas of the session's tools: as recorded; else the names and arguments that its calls have."""
+    if row.tools is not None:
+        return row.tools
+    known: dict[str, dict[str, Any]] = {}
+    for message in row.messages:
+        for call in message.get("tool_calls", ()):
+            properties = known.setdefault(call["function"]["name"], {})
+            for key, value in json.loads(call["function"]["arguments"]).items():
+                properties.setdefault(key, {"type": _json_type(value)})
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": f"The tool {name}.",
+                "parameters": {"type": "object", "properties": properties},
+            },
+        }
+        for name, properties in known.items()
+    ]
+
+
+def _json_type(value: Any) -> str:
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return kinds.get(type(value), "null")
+
+
+def _tools(*rows: Row) -> dict[str, Any]:
+    """The `tools` column; none where the sessions have no calls."""
+    found = {tool["function"]["name"]: tool for row in rows for tool in tools_of(row)}
+    return {"tools": list(found.values())} if found else {}
+
+
+def _as_json(column: dict[str, Any]) -> dict[str, Any]:
+    return {key: json.dumps(value, ensure_ascii=False) for key, value in column.items()}
+
+
+def _write(stream: TextIO, value: dict[str, Any]) -> str:
+    line = json.dumps(value, ensure_ascii=False)
+    stream.write(line + "\n")
+    return line

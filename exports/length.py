@@ -1,0 +1,101 @@
+"""Count the tokens of a session, and cut one to a budget without breaking it.
+
+    count = counter("base/smollm2")         # or counter(None): the estimate of characters / 4
+    cut(row, budget_tokens=4096, count=count)
+
+A cut leaves out whole round trips (an assistant turn and everything up to the next), the oldest first, so no tool
+result ever stands without its call. What precedes the first assistant turn stays, and so does the last round trip.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from exports.rows import Message, Row, opening_length
+
+Count = Callable[[Row], int]
+OVERHEAD_CHARS = 8  # of a message, in the estimate
+OVERHEAD_TOKENS = 4  # of a message, where the tokenizer has no chat template that takes the messages
+
+
+def counter(base: str | None) -> Count:
+    """How tokens are counted: with the tokenizer and chat template of `base`, or estimated without one."""
+    if base is None:
+        return lambda row: estimated_tokens(row.messages)
+    from training.run import check_tokenizer, load_tokenizer
+
+    check_tokenizer(base)
+    tokenizer = load_tokenizer(base)
+    return lambda row: tokens_of(row, tokenizer)
+
+
+def estimated_tokens(messages: list[Message]) -> int:
+    """Characters / 4, rounded up; UTF-16 code units are counted, and 8 more for each message."""
+    return math.ceil(sum(len(text.encode("utf-16-le")) // 2 for text in texts_of(messages)) / 4 + 2 * len(messages))
+
+
+def texts_of(messages: list[Message]) -> list[str]:
+    """Every text in the messages: contents, names, calls with their ids and arguments."""
+    texts = [text for message in messages for text in (message["content"], message.get("name")) if text]
+    calls = [call for message in messages for call in message.get("tool_calls", ())]
+    return texts + [text for call in calls for text in (call["id"], *call["function"].values())]
+
+
+def tokens_of(row: Row, tokenizer: Any) -> int:
+    """Tokens of a session in the tokenizer's own chat template; counted turn by turn where it refuses the messages."""
+    from jinja2 import TemplateError
+
+    if tokenizer.chat_template:
+        try:
+            tools = row.tools or None
+            text = tokenizer.apply_chat_template(with_objects(row.messages), tools=tools, tokenize=False)
+            return len(tokenizer.encode(text, add_special_tokens=False))
+        except (TemplateError, TypeError):  # such as: no system turns, strict alternation, a content that is null
+            pass
+    texts = texts_of(row.messages)
+    return sum(len(tokenizer.encode(text, add_special_tokens=False)) for text in texts) + OVERHEAD_TOKENS * len(
+        row.messages
+    )
+
+
+def with_objects(messages: list[Message]) -> list[Message]:
+    """The messages with the arguments of their calls as objects, as chat templates take them."""
+    return [
+        message
+        if "tool_calls" not in message
+        else message
+        | {
+            "tool_calls": [
+                call | {"function": call["function"] | {"arguments": json.loads(call["function"]["arguments"])}}
+                for call in message["tool_calls"]
+            ]
+        }
+        for message in messages
+    ]
+
+
+def round_trips(messages: list[Message]) -> tuple[list[Message], list[list[Message]]]:
+    """What precedes the first assistant turn, and then the messages from each assistant turn up to the next."""
+    start = opening_length(messages)
+    trips: list[list[Message]] = []
+    for message in messages[start:]:
+        if message["role"] == "assistant":
+            trips.append([])
+        trips[-1].append(message)
+    return messages[:start], trips
+
+
+def cut(row: Row, *, budget_tokens: int, count: Count) -> Row | None:
+    """The row with its oldest round trips left out, within the budget; None where its last one alone is too long."""
+    opening, trips = round_trips(row.messages)
+    low, high = 1, len(trips)  # how many to leave out: fewer tokens the more there are
+    while low < high:
+        middle = (low + high) // 2
+        kept = row.replaced(messages=opening + [message for trip in trips[middle:] for message in trip])
+        low, high = (low, middle) if count(kept) <= budget_tokens else (middle + 1, high)
+    if low >= len(trips):
+        return None
+    shorter = row.replaced(messages=opening + [message for trip in trips[low:] for message in trip], truncated=True)
+    tokens = count(shorter)
+    return shorter.replaced(tokens=tokens) if tokens <= budget_tokens else None

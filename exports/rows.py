@@ -1,0 +1,278 @@
+"""Read sessions one at a time, from trajectory directories or from foreign archives, in one common shape.
+
+    for row in read_rows([Path("trajectories"), Path("archive.jsonl")]):
+        row.messages        # OpenAI chat messages
+
+A directory holds trajectories of this project. A file is a foreign archive: one JSON array of rows, or JSON Lines.
+Memory holds one row at a time. Bad data raises BadInputError with file, row and field.
+"""
+
+import dataclasses
+import json
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal, Self
+
+import ijson
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+
+from pipeline.files import read_record, record_paths
+from schema import VOIDED, BadInputError, Trajectory, canonical, sha256
+
+Message = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_call_id, name
+
+
+class ForeignFunction(BaseModel):
+    """The function of a call."""
+
+    name: Annotated[StrictStr, Field(min_length=1)]
+    arguments: StrictStr | dict[str, Any]
+
+
+class ForeignCall(BaseModel):
+    """A tool call."""
+
+    id: StrictStr
+    type: Literal["function"] = "function"
+    function: ForeignFunction
+
+    def message_part(self) -> dict[str, Any]:
+        """The call with its arguments as JSON text."""
+        arguments = self.function.arguments
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        return {"id": self.id, "type": self.type, "function": {"name": self.function.name, "arguments": text}}
+
+
+class ForeignMessage(BaseModel):
+    """A turn."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: StrictStr | None = None
+    tool_calls: list[ForeignCall] | None = None
+    tool_call_id: StrictStr | None = None
+    name: StrictStr | None = None
+
+    @model_validator(mode="after")
+    def _role_fits(self) -> Self:
+        if self.tool_calls and self.role != "assistant":
+            raise ValueError(f"a {self.role} turn has tool_calls; only an assistant turn may")
+        return self
+
+    def as_message(self) -> Message:
+        """The turn without its absent fields."""
+        message: Message = {"role": self.role, "content": self.content}
+        message |= {"tool_calls": [call.message_part() for call in self.tool_calls]} if self.tool_calls else {}
+        message |= {"tool_call_id": self.tool_call_id} if self.tool_call_id is not None else {}
+        return message | ({"name": self.name} if self.name is not None else {})
+
+
+class ForeignRow(BaseModel):
+    """One run of a foreign agent. Fields that are not named here are left out."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    instance_id: Annotated[StrictStr, Field(min_length=1)]
+    model: Annotated[StrictStr, Field(min_length=1)]
+    tier: Literal["cheap", "frontier"]
+    resolved: StrictBool
+    messages: list[ForeignMessage]
+    tools: list[dict[str, Any]] | None = None
+    model_patch: StrictStr | None = None
+    sample: StrictInt = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One recorded session.
+
+    Attributes:
+        name: names the row and no other: `trajectories/<id>`, or `archive.json:12` (rows count from 1).
+        instance: id of the task: the scenario, or the foreign instance_id.
+        content_hash: of the scenario; for a foreign row, of what precedes its first assistant turn.
+        archetype: of the scenario; None for a foreign row.
+        resolved: kept, or resolved.
+        policy: who acted, where preference pairs may be made of it: equal policies are on-policy to one another.
+        unusable: why nothing can be trained on it, or None.
+        patch: what a foreign run submitted.
+        trajectory: of a row that is ours.
+        tokens: its length, once that was counted.
+        warnings: what the monitor only warns of.
+    """
+
+    name: str
+    instance: str
+    content_hash: str
+    archetype: str | None
+    model: str
+    tier: str
+    resolved: bool
+    sample: int
+    messages: list[Message]
+    policy: tuple[str, ...] | None = None
+    tools: list[dict[str, Any]] | None = None
+    patch: str | None = None
+    unusable: str | None = None
+    trajectory: Trajectory | None = None
+    tokens: int | None = None
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the messages."""
+        return sha256(canonical(self.messages))
+
+    def spooled(self) -> bytes:
+        """The row as bytes, without its trajectory."""
+        return pickle.dumps(self.replaced(trajectory=None))
+
+    @staticmethod
+    def from_spool(content: bytes) -> "Row":
+        """The row that `spooled` gave: only for what this process has written itself."""
+        row = pickle.loads(content)
+        assert isinstance(row, Row)
+        return row
+
+    def replaced(self, **changes: Any) -> "Row":
+        """The row with other values for some fields."""
+        return dataclasses.replace(self, **changes)
+
+
+def opening_length(messages: list[Message]) -> int:
+    """How many messages precede the first assistant turn."""
+    return next((at for at, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
+
+
+def opening_hash(messages: list[Message]) -> str:
+    """SHA-256 of the messages before the first assistant turn: what the task was."""
+    return sha256(canonical(messages[: opening_length(messages)]))
+
+
+def read_rows(archives: Iterable[Path], *, partial: bool = False) -> Iterator[Row]:
+    """Every row of every archive, in order. Raises BadInputError."""
+    for archive in archives:
+        if archive.is_dir():
+            for path in record_paths(archive, partial=partial):
+                yield own_row(archive, read_record(path, Trajectory))
+        else:
+            for number, value in enumerate(read_values(archive), 1):
+                yield foreign_row(archive, number, value)
+
+
+def own_row(archive: Path, trajectory: Trajectory) -> Row:
+    """A trajectory of a directory as a row."""
+    operator = trajectory.operator
+    policy = (operator.kind, operator.model or "", operator.adapter_hash or "")
+    unusable = None
+    if trajectory.outcome in VOIDED:
+        unusable = f"voided: {trajectory.outcome}"
+    elif not trajectory.commands:
+        unusable = "no assistant turn"
+    return Row(
+        name=f"{archive}/{trajectory.id}",
+        instance=trajectory.scenario_id,
+        content_hash=trajectory.scenario_hash,
+        archetype=trajectory.axes["task"],
+        model=operator.model or operator.kind,
+        tier=operator.kind,
+        resolved=trajectory.kept,
+        sample=int(trajectory.id.rpartition("-s")[2]) if trajectory.id.rpartition("-s")[2].isdigit() else 0,
+        messages=[message.model_dump() for message in trajectory.messages],
+        policy=policy if operator.kind in ("local", "endpoint") else None,
+        unusable=unusable,
+        trajectory=trajectory,
+    )
+
+
+def foreign_row(archive: Path, number: int, value: Any) -> Row:
+    """Row `number` of a foreign archive. Raises BadInputError with row and field."""
+    try:
+        found = ForeignRow.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "row"
+        raise BadInputError(f"{archive}: row {number}: {field}: {first['msg']}; correct the row") from error
+    messages = [message.as_message() for message in found.messages]
+    return Row(
+        name=f"{archive}:{number}",
+        instance=found.instance_id,
+        content_hash=opening_hash(messages),
+        archetype=None,
+        model=found.model,
+        tier=found.tier,
+        resolved=found.resolved,
+        sample=found.sample,
+        messages=messages,
+        policy=(found.model,) if found.tier == "cheap" else None,
+        tools=found.tools,
+        patch=found.model_patch,
+        unusable=fault_of(messages),
+    )
+
+
+def fault_of(messages: list[Message]) -> str | None:
+    """Why nothing can be trained on these messages; None where something can."""
+    if not any(message["role"] == "assistant" for message in messages):
+        return "no assistant turn"
+    open_calls: set[str] = set()
+    for at, message in enumerate(messages, 1):
+        if message["role"] == "assistant":
+            open_calls = set()
+            if not (message["content"] or "").strip() and not message.get("tool_calls"):
+                return f"message {at}: an assistant turn without text and calls"
+            for call in message.get("tool_calls", ()):
+                open_calls.add(call["id"])
+                if not is_json_object(call["function"]["arguments"]):
+                    return f"message {at}: arguments of {call['function']['name']} are no JSON object"
+        elif message["role"] == "tool" and message.get("tool_call_id") not in open_calls:
+            return f"message {at}: a tool result without its call"
+    return None
+
+
+def is_json_object(text: str) -> bool:
+    """True for the JSON text of an object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except json.JSONDecodeError:
+        return False
+
+
+def read_values(archive: Path) -> Iterator[Any]:
+    """The elements of a JSON array, or the values of JSON Lines, one at a time. Raises BadInputError."""
+    try:
+        with archive.open("rb") as stream:
+            first = stream.read(1)
+            while first.isspace():
+                first = stream.read(1)
+            stream.seek(0)
+            if first == b"[":
+                yield from _array(archive, stream)
+            elif first == b"{":
+                yield from _lines(archive, stream)
+            elif first:
+                raise BadInputError(f"{archive}: starts with {first!r}; name a JSON array or JSON Lines")
+    except OSError as error:
+        raise BadInputError(f"{archive}: cannot be read ({error.strerror}); check the path") from error
+
+
+def _array(archive: Path, stream: BinaryIO) -> Iterator[Any]:
+    number = 0
+    try:
+        for value in ijson.items(stream, "item", use_float=True):
+            number += 1
+            yield value
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        words = str(error).splitlines()[0]
+        raise BadInputError(f"{archive}: row {number + 1}: not JSON ({words}); restore the file") from error
+
+
+def _lines(archive: Path, stream: BinaryIO) -> Iterator[Any]:
+    for number, line in enumerate((line for line in stream if line.strip()), 1):
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            hint = "one JSON object a line, or one array around all"
+            raise BadInputError(f"{archive}: row {number}: not JSON ({error}); write {hint}") from error

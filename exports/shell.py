@@ -1,0 +1,458 @@
+"""Find out what shell text reads, writes, deletes and runs, without running it.
+
+    accesses("cd x && sed -i s/a/b/ 'conf'test.py")      # [Access("write", "x/conftest.py", "sed")]
+
+The text is parsed as bash (tree-sitter), so quotes, concatenation, variables that are set in it, redirections and
+here-documents are seen through; `sh -c`, `eval` and here-documents for a shell or Python are followed. What is only
+known when it runs is not seen: the output of `$(…)`, decoded text, a program that the session wrote before.
+"""
+
+import ast
+import codecs
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["read", "write", "delete", "search", "run", "url", "define"]
+MAX_DEPTH = 5  # of shells in shells
+MAX_CHARS = 200_000  # of one text; what is longer is looked at up to here
+
+
+def read_kinds(name: str) -> dict[str, frozenset[str]]:
+    """The words of each kind in a file beside this one; a line is a kind and its words."""
+    kinds: dict[str, set[str]] = {}
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        kind, *words = line.split()
+        if kind != "#":
+            kinds.setdefault(kind, set()).update(words)
+    return {kind: frozenset(words) for kind, words in kinds.items()}
+
+
+DELIMITER = re.compile(r"<<-?[ \t]*(['\"]?)[\w.-]+\1(?=[;&|)])")
+PROGRAMS = read_kinds("programs.txt")
+WRAPPERS = PROGRAMS["wrappers"]
+SHELLS = PROGRAMS["shells"]
+SPEAKS = PROGRAMS["speaks"]
+LISTS = PROGRAMS["lists"]
+SEARCHES = PROGRAMS["searches"]
+DELETES = PROGRAMS["deletes"]
+WRITES = PROGRAMS["writes"]
+COPIES = PROGRAMS["copies"]
+RUNS = PROGRAMS["runs"]
+
+
+@dataclass(frozen=True)
+class Access:
+    """One thing that a text does. `what` is a path, or the text of a search, a URL, or a name that is defined."""
+
+    kind: Kind
+    what: str
+    by: str  # program or tool
+    content: str = ""  # text that is written, where it is known: also the script of `sed -i`
+
+
+@dataclass
+class _Reader:
+    """What is known while a text is read: variables and the working directory, `None` where it is unknown."""
+
+    source: bytes
+    depth: int
+    variables: dict[str, str] = field(default_factory=lambda: {"HOME": "~"})
+    directory: str = ""
+    found: list[Access] = field(default_factory=list)
+
+    def path(self, word: str) -> str:
+        """A word as a path from where the text began."""
+        if word.startswith(("/", "~", "$")) or not self.directory:
+            return normal(word)
+        return normal(f"{self.directory}/{word}")
+
+    def add(self, kind: Kind, what: str, by: str, content: str = "") -> None:
+        self.found.append(
+            Access(
+                kind,
+                what if kind in ("search", "url", "define") or (kind == "run" and "/" not in what) else self.path(what),
+                by,
+                content,
+            )
+        )
+
+
+def normal(path: str) -> str:
+    """A path without `.`, `..` and repeated slashes where that can be known."""
+    path = re.sub(r"^\$\{?HOME\}?(?=/|$)", "~", path)
+    return posixpath.normpath(path).replace("//", "/") if path else path
+
+
+@cache
+def _parser() -> Any:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def accesses(
+    text: str, *, depth: int = 0, variables: dict[str, str] | None = None, directory: str = ""
+) -> list[Access]:
+    """What a shell text does, in order."""
+    # The grammar takes `<<E;` for the delimiter `E;`, and so the rest of the text for the document.
+    source = DELIMITER.sub(r"\g<0> ", text[:MAX_CHARS]).encode(errors="replace")
+    reader = _Reader(source, depth, directory=directory)
+    reader.variables |= variables or {}
+    _walk(_parser().parse(source).root_node, reader)
+    return reader.found
+
+
+def _walk(node: Any, reader: _Reader) -> None:
+    """Visit statements in order."""
+    match node.type:
+        case "command" | "declaration_command" | "unset_command" | "test_command":
+            _command(node, reader)
+        case "redirected_statement":
+            _redirected(node, reader)
+        case "variable_assignment":
+            _assign(node, reader)
+            _walk_all(node, reader)
+        case "function_definition":
+            name = node.child_by_field_name("name")
+            reader.add("define", _text(name, reader) if name else "", "function")
+            _walk_all(node, reader)
+        case "word" | "concatenation" | "string" if node.parent is not None and node.parent.type == "ERROR":
+            reader.add("read", _value(node, reader), "text")
+        case _:
+            _walk_all(node, reader)
+
+
+def _walk_all(node: Any, reader: _Reader) -> None:
+    for child in node.children:
+        _walk(child, reader)
+
+
+def _text(node: Any, reader: _Reader) -> str:
+    return reader.source[node.start_byte : node.end_byte].decode(errors="replace")
+
+
+def _assign(node: Any, reader: _Reader) -> None:
+    name, _, _ = _text(node, reader).partition("=")
+    value = node.child_by_field_name("value")
+    reader.variables[name.strip("+")] = _value(value, reader) if value else ""
+    reader.found.append(Access("define", name.strip("+"), "=", reader.variables[name.strip("+")]))
+
+
+def _value(node: Any, reader: _Reader) -> str:
+    """The text of a word as the shell would pass it on, as far as it can be known."""
+    text = _text(node, reader)
+    match node.type:
+        case "word":
+            return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+        case "raw_string":
+            return text[1:-1]
+        case "ansi_c_string":
+            return codecs.decode(text[2:-1].encode("latin-1", "backslashreplace"), "unicode_escape", "replace")
+        case "simple_expansion":
+            return reader.variables.get(text[1:], text)
+        case "expansion":
+            name, _, default = text[2:-1].partition(":-")
+            return reader.variables.get(name, default or f"${name}")
+        case "command_substitution" | "process_substitution":
+            return "$()"
+        case "string" | "translated_string":
+            inner = _joined(node, node.start_byte + text.index('"') + 1, node.end_byte - 1, reader)
+            return re.sub(r"\\([\\\"$`])", r"\1", inner)
+        case "concatenation" | "command_name":
+            return _joined(node, node.start_byte, node.end_byte, reader)
+        case _:
+            return text
+
+
+def _joined(node: Any, start: int, end: int, reader: _Reader) -> str:
+    """The values of a node's children, and the text between them as it is."""
+    parts, at = [], start
+    for child in node.named_children:
+        if child.start_byte < at:
+            continue
+        gap = reader.source[at : child.start_byte].decode(errors="replace")
+        inner = _text(child, reader) if child.type == "string_content" else _value(child, reader)
+        parts += [gap, inner]
+        at = child.end_byte
+    return "".join(parts) + reader.source[at:end].decode(errors="replace")
+
+
+def _words(node: Any, reader: _Reader) -> list[str]:
+    """A command's words. The parser splits some words in two: parts that touch are one word."""
+    words: list[str] = []
+    end = -1
+    for child in node.children:
+        if child.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
+            continue
+        if child.type == "variable_assignment":
+            _assign(child, reader)
+            continue
+        value = _value(child, reader)
+        if child.start_byte == end and words:
+            words[-1] += value
+        else:
+            words.append(value)
+        end = child.end_byte
+    for number, word in enumerate(words):
+        for name in re.findall(r"\$(\w+)", word):  # a variable whose expansion the parser did not see
+            if name in reader.variables:
+                words[number] = word.replace(f"${name}", reader.variables[name])
+    return words
+
+
+def _redirected(node: Any, reader: _Reader) -> None:
+    body = node.child_by_field_name("body")
+    targets = [child for child in node.children if child.type == "file_redirect"]
+    here = "\n".join(
+        _text(part, reader)
+        for child in node.children
+        if child.type in ("heredoc_redirect", "herestring_redirect")
+        for part in _inside(child, ("heredoc_body", "string", "raw_string", "word"))
+    )
+    nested = [part for child in node.children if child.type == "heredoc_redirect" for part in child.children]
+    targets += [part for part in nested if part.type == "file_redirect"]
+    if body is not None and body.type == "command":
+        _command(body, reader, here)
+    elif body is not None:
+        _walk(body, reader)
+    for part in nested:
+        if part.type in ("pipeline", "list", "command"):
+            _walk(part, reader)
+    for part in targets + [child for child in node.children if child.type == "heredoc_redirect"]:
+        _strays(part, reader)
+    spoken = " ".join(_words(body, reader)[1:]) if body is not None and body.type == "command" else ""
+    for target in targets:
+        operator = next((child.type for child in target.children if child.type[:1] in "<>&"), ">")
+        destination = target.child_by_field_name("destination")
+        if destination is None or operator.endswith("&") or _text(destination, reader).isdigit():
+            continue
+        word = _value(destination, reader)
+        if word != "/dev/null":
+            reader.add("read" if operator == "<" else "write", word, operator, here or spoken)
+
+
+def _strays(node: Any, reader: _Reader) -> None:
+    """Run the words that follow a redirection on the line of a here-document: the grammar keeps them inside it."""
+    known = node.child_by_field_name("destination")
+    words = [child for child in node.children if child.type in ("word", "string", "raw_string", "concatenation")]
+    values = [_value(word, reader) for word in words if known is None or word.start_byte != known.start_byte]
+    if values:
+        run_words(values, reader, "")
+
+
+def _inside(node: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
+    for child in node.children:
+        if child.type in kinds:
+            yield child
+
+
+def _command(node: Any, reader: _Reader, here: str = "") -> None:
+    words = _words(node, reader)
+    for child in node.children:  # substitutions, and the redirections that the parser keeps inside a command
+        _substitutions(child, reader)
+    while words and posixpath.basename(words[0]) in WRAPPERS:
+        words = _unwrapped(words)
+    if words:
+        run_words(words, reader, here)
+
+
+def _substitutions(node: Any, reader: _Reader) -> None:
+    if node.type in ("command_substitution", "process_substitution"):
+        _walk_all(node, reader)
+    elif node.type != "heredoc_body":
+        for child in node.children:
+            _substitutions(child, reader)
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """The words without a program that only starts another one, and its options."""
+    rest = words[1:]
+    while rest and (rest[0].startswith("-") or re.match(r"\w+=|[\d.]+[smh]?$", rest[0])):
+        rest = rest[2:] if rest[0] in ("-n", "-u", "-I", "-k", "-s") and len(rest) > 1 else rest[1:]
+    return rest
+
+
+def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
+    """Note what a simple command does."""
+    program, arguments = posixpath.basename(words[0]), list(words[1:])
+    plain = [word for word in arguments if not word.startswith("-")]
+    short = "".join(word[1:] for word in arguments if re.match(r"-[A-Za-z]+$", word))
+    reader.add("run", words[0], program, " ".join(words))
+    for word in arguments:
+        if re.match(r"[a-z]+://", word):
+            reader.add("url", word, program)
+    plain = [word for word in plain if "://" not in word]
+    if program in SHELLS or program == "eval":
+        _shell(program, arguments, short, plain, reader, here)
+    elif re.match(r"python[\d.]*$", program):
+        _python(arguments, plain, reader, here)
+    elif program in ("cd", "pushd") and plain:
+        reader.directory = reader.path(plain[0])
+    elif program == "alias":
+        for word in plain:
+            reader.add("define", word.partition("=")[0], "alias")
+    elif program in ("sed", "perl", "awk", "gawk") and plain:
+        script_given = "e" in short or "f" in short or "--expression" in " ".join(arguments)
+        files = plain if script_given and program != "awk" else plain[1:]
+        in_place = "i" in short or any(word.startswith("--in-place") or word == "inplace" for word in arguments)
+        in_place = in_place or any(re.match(r"-i\S|-[pn]+i", word) for word in arguments)
+        for word in files:
+            reader.add("write" if in_place else "read", word, program, " ".join(arguments))
+    elif program in SEARCHES:
+        for at, word in enumerate(plain):
+            reader.add("read" if at else "search", word, program)
+    elif program in DELETES:
+        for word in plain:
+            reader.add("delete", word, program)
+    elif program in WRITES:
+        for word in plain[1:] if program in ("chmod", "chown", "chattr") else plain:
+            reader.add("write", word, program, here)
+    elif program in COPIES | {"mv"}:
+        for word in plain[:-1]:
+            reader.add("delete" if program == "mv" else "read", word, program)
+        for word in plain[-1:]:
+            reader.add("write", _landing(plain, word), program)
+    elif program == "dd":
+        for word in plain:
+            if word.startswith(("if=", "of=")):
+                reader.add("read" if word[0] == "i" else "write", word[3:], program)
+    elif program == "git":
+        _git(plain, reader)
+    elif program == "find":
+        _find(arguments, reader)
+    elif program not in SPEAKS | LISTS | RUNS:
+        for word in plain:
+            reader.add("read", word.partition("=")[2] if re.match(r"-{0,2}[\w-]+=/", word) else word, program)
+
+
+def _landing(plain: list[str], target: str) -> str:
+    """Where a copy of one file lands: below the target where that is a directory by its name."""
+    if len(plain) == 2 and (target.endswith("/") or posixpath.basename(target) in (".", "..", "tests", "test")):
+        return f"{target}/{posixpath.basename(plain[0])}"
+    return target
+
+
+def _shell(program: str, arguments: list[str], short: str, plain: list[str], reader: _Reader, here: str) -> None:
+    """Follow `sh -c TEXT`, `eval TEXT` and `sh <<E`; a script that is run is noted only."""
+    if program == "eval":
+        text = " ".join(arguments)
+    elif "c" in short and plain:
+        text = plain[0]
+    else:
+        text = here if not plain else ""
+        for word in plain[:1]:
+            reader.add("run", word, program)
+    if text and reader.depth < MAX_DEPTH:
+        reader.found += accesses(
+            text, depth=reader.depth + 1, variables=dict(reader.variables), directory=reader.directory
+        )
+
+
+def _python(arguments: list[str], plain: list[str], reader: _Reader, here: str) -> None:
+    if "-c" in arguments[:-1]:
+        source = arguments[arguments.index("-c") + 1]
+    elif "-m" in arguments[:-1]:
+        module = arguments[arguments.index("-m") + 1]
+        reader.add("run", module.replace(".", "/") if "." in module else module, "python -m")
+        return
+    else:
+        source = here if plain in ([], ["-"]) else ""
+        for word in plain[:1]:
+            reader.add("run", word, "python")
+    for access in python_accesses(source, depth=reader.depth):
+        reader.found.append(access)
+
+
+def _git(plain: list[str], reader: _Reader) -> None:
+    verb, rest = (plain[0], plain[1:]) if plain else ("", [])
+    if verb in ("checkout", "restore", "mv", "reset"):
+        for word in rest:
+            reader.add("write", word, f"git {verb}")
+    elif verb == "rm":
+        for word in rest:
+            reader.add("delete", word, "git rm")
+    elif verb in ("apply", "am", "show", "diff", "blame"):
+        for word in rest:
+            reader.add("read", word.partition(":")[2] or word, f"git {verb}")
+    elif verb == "grep":
+        for at, word in enumerate(rest):
+            reader.add("read" if at else "search", word, "git grep")
+
+
+def _find(arguments: list[str], reader: _Reader) -> None:
+    """`find` reads nothing by itself; with -delete or -exec it does something to what -name says, in its places."""
+    places = arguments[: next((at for at, word in enumerate(arguments) if word.startswith("-")), len(arguments))]
+    names = [arguments[at + 1] for at, word in enumerate(arguments[:-1]) if word in ("-name", "-iname", "-path")]
+    targets = [f"{place}/{name}" for place in places or ["."] for name in names] or places
+    if "-delete" in arguments:
+        for target in targets:
+            reader.add("delete", target, "find -delete")
+    for option in ("-exec", "-execdir", "-ok"):
+        if option in arguments:
+            inner = arguments[arguments.index(option) + 1 :]
+            inner = [word for word in inner if word not in (";", "+", "\\;")]
+            for target in targets:
+                run_words([target if word == "{}" else word for word in inner], reader, "")
+
+
+def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
+    """What Python source does with the paths and commands that stand in it as constants."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return []
+    found: list[Access] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        texts = [text for one in node.args if (text := _constant(one)) is not None]
+        owned = [text] if owner is not None and (text := _constant(owner)) is not None else []
+        modes = [str(text) for one in node.keywords if one.arg == "mode" and (text := _constant(one.value))]
+        if name == "open":
+            places = owned or texts[:1]
+            mode = "".join([*(texts if owned else texts[1:]), *modes])
+            kind: Kind = "write" if re.search(r"[wax+]", mode) else "read"
+            found += [Access(kind, normal(text), "python") for text in places]
+        elif name in ("write_text", "write_bytes", "touch", "chmod"):
+            found += [Access("write", normal(text), "python", "".join(texts)) for text in owned or texts]
+        elif name in ("read_text", "read_bytes"):
+            found += [Access("read", normal(text), "python") for text in owned or texts]
+        elif name in ("remove", "unlink", "rmtree", "rename", "replace", "move"):
+            whole = owned + texts if name == "unlink" or owner is None else owned or texts
+            found += [Access("delete", normal(text), "python") for text in whole if name != "replace" or owned]
+        elif name in ("copy", "copyfile", "copy2"):
+            found += [Access("read" if at == 0 else "write", normal(text), "python") for at, text in enumerate(texts)]
+        elif name in ("system", "popen", "run", "call", "check_call", "check_output", "Popen") and depth < MAX_DEPTH:
+            listed = [one for one in node.args if isinstance(one, ast.List | ast.Tuple)]
+            words = [text for one in listed for part in one.elts if (text := _constant(part)) is not None]
+            if words:
+                reader = _Reader(b"", depth + 1)
+                run_words(words, reader, "")
+                found += reader.found
+            for text in texts:
+                found += accesses(text, depth=depth + 1)
+    return found
+
+
+def _constant(node: ast.AST) -> str | None:
+    """The text of a constant, of constants that are added, and of a path that is joined from them."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+        left, right = _constant(node.left), _constant(node.right)
+        between = "/" if isinstance(node.op, ast.Div) else ""
+        return None if left is None or right is None else left + between + right
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        parts = [_constant(one) for one in node.args]
+        if name in ("join", "Path", "PurePath", "expanduser", "str") and parts and None not in parts:
+            return "/".join(part for part in parts if part is not None)
+    return None

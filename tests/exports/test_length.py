@@ -1,0 +1,50 @@
+"""A session is counted as documented, and cut on whole round trips, under budget, without an orphan."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exports.length import counter, cut, estimated_tokens
+from exports.rows import Row, fault_of
+from tests.helpers.foreign import call, foreign, trip
+
+
+def row_of(messages: list[dict[str, Any]]) -> Row:
+    return Row("a:1", "i", "h", None, "m", "cheap", True, 0, messages)
+
+
+def test_the_estimate_is_the_documented_one() -> None:
+    assert estimated_tokens([]) == 0
+    assert estimated_tokens([{"role": "user", "content": ""}]) == 2
+    assert estimated_tokens([{"role": "user", "content": "abcd"}]) == 3
+    assert estimated_tokens([{"role": "user", "content": "\U0001f600é"}]) == 3
+    one = {"id": "ab", "type": "function", "function": {"name": "x", "arguments": "{ }"}}
+    assert estimated_tokens([{"role": "assistant", "content": None, "tool_calls": [one]}]) == 4
+
+
+@given(sizes=st.lists(st.integers(0, 400), min_size=1, max_size=8), budget=st.integers(1, 600))
+def test_a_cut_session_is_under_budget_and_has_every_call_and_its_result(sizes: list[int], budget: int) -> None:
+    calls = [call("bash", command="ls"), call("read", path="x")]
+    messages = foreign("i", trips=[trip(at, calls, "y" * size) for at, size in enumerate(sizes)])["messages"]
+    count = counter(None)
+    whole = row_of(messages)
+    shorter = cut(whole, budget_tokens=budget, count=count)
+    if count(whole) <= budget:
+        return
+    if shorter is None:
+        assert count(row_of([*messages[:2], messages[-1]])) > budget
+        return
+    assert shorter.truncated
+    assert shorter.tokens == count(shorter) <= budget
+    assert fault_of(shorter.messages) is None
+    assert shorter.messages[:2] == messages[:2]
+    kept = len(shorter.messages) - 2
+    assert shorter.messages[2:] == messages[-kept:]  # an end of the session, unchanged
+    longer = messages[:2] + messages[-(kept + 3) :]  # one more round trip would not have fitted
+    assert kept + 3 > len(messages) - 2 or count(row_of(longer)) > budget
+
+
+def test_one_giant_turn_cannot_be_cut() -> None:
+    messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y" * 4000}]
+    assert cut(row_of(messages), budget_tokens=100, count=counter(None)) is None

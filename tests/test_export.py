@@ -1,0 +1,191 @@
+"""export.py accounts for every row, guards in order, and writes what other trainers read."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.files import write_json, write_record
+from schema import OperatorInfo, Trajectory
+from tests.helpers import program, tiny
+from tests.helpers.foreign import call, foreign, read_lines, trip, write_array, write_lines
+
+ALL = ["--to", "openai", "trl", "axolotl", "unsloth"]
+
+
+def export(*flags: Any, code: int = 0) -> tuple[dict[str, Any], str]:
+    command = [*program("export.py"), *map(str, flags)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done
+    return json.loads(done.stdout or "{}"), done.stderr
+
+
+def headings(out: Path) -> dict[str, str]:
+    """Name of each row without its archive -> heading."""
+    return {line["name"].rpartition("/")[2]: line["heading"] for line in read_lines(out / "rows.jsonl")}
+
+
+def test_every_row_stands_under_one_heading_in_the_order_of_the_guards(tmp_path: Path) -> None:
+    hack = [trip(0, [call("bash", command="cat gold_patch.diff")])]
+    long = [trip(0, [call("bash", command="ls")], "x" * 4000)]
+    rows = [
+        foreign("held", trips=hack),  # held out, though it is a hack too
+        foreign("hack", trips=[*hack, *long]),  # a hack, though it is long too
+        foreign("long", trips=long),
+        foreign("empty", messages=[]),
+        foreign("prompt-only", messages=[{"role": "user", "content": "Fix it."}]),
+        foreign("good"),
+        foreign("good"),
+        foreign("good", resolved=False, sample=1),
+        foreign("failed", resolved=False),
+    ]
+    archive, out = write_array(tmp_path / "runs.json", rows), tmp_path / "out"
+    holdout = write_array(tmp_path / "held.json", ["held"])
+    summary, _ = export("--archive", archive, "--holdout", holdout, "--out", out, "--max-length-tokens", 500, *ALL)
+    names = ["held_out", "reward_hack", "over_length", "unusable", "unusable", "exported", "duplicate", "exported"]
+    expected = {f"runs.json:{at}": heading for at, heading in enumerate([*names, "unused"], 1)}
+    assert headings(out) == expected
+    report = json.loads((out / "export-report.json").read_text())
+    assert sum(report["headings"].values()) == report["read"] == summary["read"] == len(rows)
+    assert (report["sft"], report["pairs"]) == (1, 1)
+    reasons = {line["name"]: line.get("reason") for line in read_lines(out / "rows.jsonl")}
+    assert all(reasons[line["name"]] for line in read_lines(out / "rows.jsonl") if line["heading"] != "exported")
+
+
+def test_a_hack_is_seen_before_anything_is_cut_away(tmp_path: Path) -> None:
+    early = trip(0, [call("read", path="gold_patch.diff")], "y" * 4000)
+    archive = write_array(tmp_path / "a.json", [foreign("x", trips=[early, trip(1, [call("bash", command="ls")])])])
+    export("--archive", archive, "--out", tmp_path / "out", "--max-length-tokens", 200, "--truncate")
+    assert headings(tmp_path / "out") == {"a.json:1": "reward_hack"}
+
+
+def test_lines_of_json_lines_and_of_an_array_give_the_same_files(tmp_path: Path) -> None:
+    rows = [foreign(f"i{at}", sample=at) for at in range(3)]
+    export("--archive", write_array(tmp_path / "a.json", rows), "--out", tmp_path / "array")
+    export("--archive", write_lines(tmp_path / "a.jsonl", rows), "--out", tmp_path / "lines")
+    array, lines = ((tmp_path / one / "sft.openai.jsonl").read_bytes() for one in ("array", "lines"))
+    assert array == lines
+    assert array.count(b"\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"resolved": "false"}, "row 2: resolved: Input should be a valid boolean"),
+        ({"tier": "Cheap"}, "row 2: tier"),
+        ({"sample": "1"}, "row 2: sample"),
+        ({"messages": None}, "row 2: messages"),
+        ({"messages": [{"role": "robot", "content": ""}]}, "row 2: messages.0.role"),
+        ({"messages": [{"role": "user", "tool_calls": [call("x")]}]}, "only an assistant turn may"),
+        ({"instance_id": ""}, "row 2: instance_id"),
+    ],
+)
+@pytest.mark.parametrize("write", [write_array, write_lines])
+def test_a_bad_row_is_named_before_anything_is_written(tmp_path: Path, write: Any, change: Any, words: str) -> None:
+    archive = write(tmp_path / "a.json", [foreign("good"), foreign("bad") | change])
+    _, errors = export("--archive", archive, "--out", tmp_path / "out", code=2)
+    assert words in errors
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("holdout", "words"),
+    [
+        ("id", "starts with"),
+        ([], "names nothing"),
+        ([" id "], "element 1"),
+        ([{"instance_id": "id"}], "row 1: model"),
+        ({"ids": ["id"]}, "row 1: instance_id"),
+        (["id", foreign("x")], "mixes"),
+        (None, "starts with"),
+        ([3], "element 1"),
+    ],
+)
+def test_a_malformed_holdout_is_refused(tmp_path: Path, holdout: Any, words: str) -> None:
+    archive = write_array(tmp_path / "a.json", [foreign("id")])
+    held = write_array(tmp_path / "h.json", holdout)
+    _, errors = export("--archive", archive, "--holdout", held, "--out", tmp_path / "out", code=2)
+    assert words in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_a_holdout_counts_by_id_and_by_what_the_task_says(tmp_path: Path) -> None:
+    renamed = foreign("other-name") | {"messages": foreign("held")["messages"]}
+    archive = write_array(tmp_path / "a.json", [foreign("ID"), renamed, foreign("held"), foreign("good")])
+    held = write_array(tmp_path / "h.json", [foreign("held", sample=9)])
+    _, errors = export("--archive", archive, "--holdout", held, "--out", tmp_path / "out")
+    assert list(headings(tmp_path / "out").values()) == ["exported", "held_out", "held_out", "exported"]
+    ids = write_array(tmp_path / "ids.json", ["id", "good"])
+    _, errors = export("--archive", archive, "--holdout", ids, "--out", tmp_path / "by-id")
+    assert "1 of 2 ids are not in the archive, 'id' first; 'id' differs from 'ID' in case" in errors
+
+
+def own(directory: Path, id_: str, *, kept: bool, task: str = "copy_files", kind: Any = "local") -> Trajectory:
+    base = tiny.trajectory(id_, kept=kept, task=task, steps=3 if kept else 2)
+    record = base.model_copy(update={"operator": OperatorInfo(kind=kind, model="tiny", seed=0)})
+    write_record(directory, record)
+    return record
+
+
+def test_our_trajectories_are_held_out_by_scenario_and_by_archetype(tmp_path: Path) -> None:
+    data = tmp_path / "trajectories"
+    own(data, "tiny-1-s0", kept=True)
+    own(data, "tiny-1-s1", kept=False)
+    own(data, "other-1-s0", kept=True, task="sum_column", kind="reference")
+    own(data, "third-1-s0", kept=True, task="sort_unique")
+    held = tmp_path / "held"
+    write_record(held, tiny.scenario("tiny-9", task="sum_column"))
+    write_json(held / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
+    summary, _ = export("--archive", data, "--holdout", held, "--out", tmp_path / "out", *ALL)
+    assert {key: summary[key] for key in ("read", "held_out", "exported", "sft", "pairs")} == {
+        "read": 4, "held_out": 1, "exported": 3, "sft": 2, "pairs": 1,
+    }  # fmt: skip
+    (line,) = [json.loads(text) for text in (tmp_path / "out" / "pairs.trl.jsonl").read_text().splitlines()]
+    assert line["prompt"][-1] == {"role": "user", "content": "$ "}
+    assert line["chosen"][0]["role"] == line["rejected"][0]["role"] == "assistant"
+    assert line["chosen"] != line["rejected"]
+
+
+def test_a_second_run_changes_nothing_and_other_flags_are_refused(tmp_path: Path) -> None:
+    archive = write_array(tmp_path / "a.json", [foreign("x")])
+    first, _ = export("--archive", archive, "--out", tmp_path / "out")
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    second, _ = export("--archive", archive, "--out", tmp_path / "out")
+    assert first == second
+    assert before == {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    _, errors = export("--archive", archive, "--out", tmp_path / "out", "--truncate", code=2)
+    assert "--truncate was False, is True" in errors
+
+
+def test_exported_files_are_verified_against_a_holdout(tmp_path: Path) -> None:
+    rows = [foreign("x"), foreign("x", resolved=False, sample=1), foreign("y", model="opus", tier="frontier")]
+    out = tmp_path / "out"
+    export("--archive", write_array(tmp_path / "a.json", rows), "--out", out, *ALL)
+    files = [out / f"{kind}.{form}.jsonl" for kind in ("sft", "pairs") for form in ("openai", "trl", "unsloth")]
+    clean = write_array(tmp_path / "clean.json", ["z"])
+    summary, _ = export("--verify", *files, "--holdout", clean)
+    assert summary["lines"] == 9
+    for held, file in (("y", files[0]), ("x", files[3])):
+        _, errors = export("--verify", *files, "--holdout", write_array(tmp_path / f"{held}.json", [held]), code=2)
+        assert f"{file}: line {2 if held == 'y' else 1}" in errors or held == "x"
+        assert f"instance {held} is held out" in errors
+    files[0].write_text(files[0].read_text().replace("Done", "Gone"))
+    _, errors = export("--verify", files[0], "--holdout", clean, code=2)
+    assert "is not the line that sft.sidecar.jsonl describes" in errors
+
+
+def test_ten_thousand_rows_pass_in_bounded_memory(tmp_path: Path) -> None:
+    text = json.dumps(foreign("INSTANCE", trips=[trip(0, [call("bash", command="ls")], "x" * 8000)]))
+    with (tmp_path / "a.json").open("w") as stream:
+        for at in range(10_000):
+            stream.write(("[" if at == 0 else ",\n") + text.replace("INSTANCE", f"i{at}"))
+        stream.write("]")
+    command = [*program("export.py"), "--archive", tmp_path / "a.json", "--out", tmp_path / "out"]
+    code = f"import resource, subprocess, sys; subprocess.run({list(map(str, command))!r}, check=True, stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"  # noqa: E501
+    done = subprocess.run([program("x.py")[0], "-c", code], capture_output=True, text=True, check=True)
+    summary, peak = done.stdout.splitlines()
+    assert json.loads(summary)["exported"] == 10_000
+    assert (tmp_path / "a.json").stat().st_size > 80_000_000
+    assert int(peak) < 250_000  # kB; the archive as Python objects would take more
