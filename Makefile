@@ -3,6 +3,7 @@
 # make base     base/smollm2, the model that every script takes where no --base is given (downloads 93 MB)
 # make env      .venv with what the scripts need (make dev: and what tests and benches need)
 # make chromium Chromium and its driver, for the tests of the page; installs them if it can
+# make peers    .venv-peers with the tools whose formats tests compare with
 # make image    the sandbox image sekft-dash; starts Docker if it can (make engine: only that)
 # make lint     ruff, mypy, shellcheck
 # make clean    remove .venv, demo/ and caches
@@ -16,8 +17,10 @@ PIP_FLAGS ?=
 BASE ?= alpine:3.20
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
+HARBOR := harbor==0.26.0
 
-.PHONY: demo test check base env dev engine image chromium lint clean
+.PHONY: demo test check base env dev peers engine image chromium lint clean
 
 demo: env image
 	@PATH="$(CURDIR)/$(BIN):$$PATH" runs/demo.sh
@@ -25,7 +28,7 @@ demo: env image
 base: env
 	@$(BIN)/python get_base.py
 
-test check: dev image chromium lint
+test check: dev peers image chromium lint
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
@@ -34,7 +37,7 @@ lint: dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/shellcheck sandbox/sh/*.sh runs/*.sh examples/*/*.sh .ci/run
+	@$(BIN)/shellcheck sandbox/sh/*.sh formats/sh/*.sh runs/*.sh examples/*/*.sh .ci/run
 
 env: $(VENV)/installed
 	@:
@@ -52,6 +55,16 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements-dev.txt
 	@touch $@
 
+peers: $(PEERS)/installed
+
+# Harbor asks for Python 3.12. Only its models are used here: they run on 3.11 and need none of its other dependencies.
+$(PEERS)/installed: requirements-peers.txt Makefile
+	@echo "== environment: $(PEERS) from requirements-peers.txt"
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(HARBOR)
+	@touch $@
+
 engine:
 	@runs/engine.sh
 
@@ -63,4 +76,4 @@ image: engine
 	@BASE="$(BASE)" runs/image.sh
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

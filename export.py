@@ -1,17 +1,23 @@
-"""Write trajectories, or a foreign run archive, as guarded training files for other trainers.
+"""Write records for other trainers, guarded, and in the formats of other tools, and read those back.
 
     python export.py --archive trajectories --holdout split/holdout --out exported --to trl openai
     python export.py --archive runs.jsonl --holdout clean-eval-ids.json --out exported --truncate
     python export.py --verify exported/sft.trl.jsonl --holdout clean-eval-ids.json
+    python export.py --archive scenarios --out tasks --to harbor
+    python export.py --archive tasks --out scenarios-again --from harbor
 
 Reads   <archive>/*.json (schema.Trajectory), or a foreign archive: a JSON array or JSON Lines of rows with instance_id,
         model, tier, resolved and messages; <holdout>/*.json (schema.Scenario), or a JSON array of ids or rows
 Writes  <out>/sft.<form>.jsonl, pairs.<form>.jsonl, sft.sidecar.jsonl, pairs.sidecar.jsonl (schema.SidecarLine),
         rows.jsonl (schema.ExportedRow), export-report.json (schema.ExportReport), manifest.json
+        harbor: <out>/<id>/; atif: <out>/<id>.json; inspect: <out>/<time>_<archive>_<operator>.json; manifest.json
+        --from: <out>/<id>.json (schema.Scenario for harbor, schema.Trajectory for atif and inspect), manifest.json
 Needs   transformers with --base, else nothing
 
 Guards in this order: held out, reward hack, over length, unusable, duplicate. Every row is counted under one heading,
 and rows.jsonl says why. SFT lines are the verified successes of any operator; pairs are of one policy in one task.
+Tasks and logs (harbor, atif, inspect) are whole records for other tools and pass no guard. docs/formats.md says what
+each holds, and which rules refuse what --from finds.
 --verify compares files that were exported earlier with a holdout, by their sidecars, and exits 2 where one overlaps.
 """
 
@@ -28,6 +34,7 @@ from exports.holdout import Holdout, read_holdout
 from exports.length import counter
 from exports.rows import read_rows
 from exports.verify import verify_file
+from formats.convert import TARGETS, export_to, import_from
 from pipeline.files import checked, read_json, write_json
 from schema import BadInputError, ExportReport, Manifest
 from training.pairs import PER_SCENARIO
@@ -48,6 +55,8 @@ class ExportSettings:
     truncate: bool
     per_scenario: int
     verify: list[Path] | None
+    from_: str | None
+    archetype: str | None
     partial: bool
     redo: bool
 
@@ -56,6 +65,8 @@ def main(settings: ExportSettings) -> int:
     """Check everything, then pass every row through the guards."""
     if settings.verify is not None:
         return verify_files(settings.verify, settings)
+    if settings.from_ is not None or set(settings.to) & set(TARGETS):
+        return write_or_read_format(settings)
     archives, out = check_export_settings(settings)
     holdout = read_holdout(settings.holdout, partial=settings.partial)
     count = counter(settings.base)
@@ -130,6 +141,22 @@ def print_counts(out: Path, report: ExportReport, rows: int) -> int:
     return stage.DONE
 
 
+def write_or_read_format(settings: ExportSettings) -> int:
+    """Write the records of one directory in another tool's format, or read such a directory."""
+    form = settings.from_ or settings.to[0]
+    unused = {"holdout": settings.holdout, "base": settings.base, "truncate": settings.truncate or None}
+    if given := [name for name, value in unused.items() if value is not None]:
+        raise BadInputError(f"--{given[0]}: the format {form} is whole and passes no guard; leave the flag out")
+    if settings.from_ is None and len(settings.to) > 1:
+        raise BadInputError(f"--to: {', '.join(TARGETS)} are written one at a time, each to an --out of its own")
+    archives, out = check_export_settings(settings)
+    if len(archives) > 1:
+        raise BadInputError("--archive: this format takes one directory; convert them one after the other")
+    if settings.from_ is None:
+        return export_to(form, archives[0], out, partial=settings.partial, redo=settings.redo)
+    return import_from(form, archives[0], out, archetype=settings.archetype, redo=settings.redo)
+
+
 def verify_files(files: list[Path], settings: ExportSettings) -> int:
     """Compare exported files with the holdout. Raises BadInputError where one overlaps."""
     if settings.holdout is None:
@@ -147,7 +174,9 @@ def parser() -> argparse.ArgumentParser:
     add("--archive", type=Path, nargs="+", default=None, help="trajectory directories, or foreign archive files")
     add("--out", type=Path, default=None, help="directory to write")
     add("--holdout", type=Path, default=None, help="held-out scenarios (split.py), or a JSON file of ids or rows")
-    add("--to", nargs="+", choices=tuple(FORMS), default=["openai"], help="forms to write (default openai)")
+    add("--to", nargs="+", choices=(*FORMS, *TARGETS), default=["openai"], help="forms to write (default openai)")
+    add("--from", dest="from_", choices=TARGETS, default=None, help="format to read back, instead of --to")
+    add("--archetype", default=None, help="--from harbor: archetype of the tasks that were not written here")
     add("--base", default=None, help="whose tokenizer counts tokens (default: characters / 4)")
     add("--max-length-tokens", type=int, default=4096, help="longer rows are left out and named (default 4096)")
     add("--truncate", action="store_true", help="cut long rows: leave out their oldest round trips")

@@ -11,9 +11,12 @@ Tool calls stay structured. The JSON Lines of all forms hold the same rows in th
 `sft.<form>.jsonl` belongs to line k of `sft.sidecar.jsonl`, and likewise for `pairs`.
 
 - openai: `messages` (and `tools`) as the OpenAI API and its fine-tuning take them; arguments are JSON text.
-- trl: the same, with arguments as objects and `tools` as JSON text, as chat templates and TRL's trainers take them.
-- axolotl: for `type: chat_template` and `type: chat_template.default`; arguments as objects, `tools` as a list.
-- unsloth: for `tokenizer.apply_chat_template` over the `conversations` column; arguments as objects.
+- trl: `messages` with arguments as objects, `tools` as JSON text; pairs as `prompt`, `chosen`, `rejected`.
+- axolotl: for `type: chat_template`; pairs for `rl: dpo` with `type: passthrough.default`, because axolotl's other
+  preference types train the last message of each side alone.
+- unsloth: as trl; its own trainer code reads `messages` and `tools`.
+
+`python -m bench.forms` loads each in its trainer's own code.
 """
 
 import json
@@ -94,12 +97,12 @@ class OpenAI(JsonLines):
 
 
 class Trl(JsonLines):
-    """TRL's conversational form."""
+    """TRL's conversational form: arguments as objects, since TRL hands them to the chat template as they are."""
 
     name = "trl"
 
     def sft_line(self, row: Row) -> dict[str, Any]:
-        """`messages` with arguments as objects; `tools` as JSON text, so that no two rows' schemas are merged."""
+        """`messages`; `tools` as JSON text, so that no two rows' schemas are merged into one."""
         return {"messages": filled(with_objects(row.messages)), **_as_json(_tools(row))}
 
     def pair_line(self, pair: Pair) -> dict[str, Any]:
@@ -107,33 +110,20 @@ class Trl(JsonLines):
         return {**sides(pair), **_as_json(_tools(pair.chosen, pair.rejected))}
 
 
-class Axolotl(JsonLines):
-    """Axolotl's chat_template data sets."""
+class Axolotl(Trl):
+    """Axolotl's: arguments as JSON text, which it parses itself; pairs as TRL's, which it passes on."""
 
     name = "axolotl"
 
     def sft_line(self, row: Row) -> dict[str, Any]:
         """`messages` and `tools`."""
-        return {"messages": filled(with_objects(row.messages)), **_tools(row)}
-
-    def pair_line(self, pair: Pair) -> dict[str, Any]:
-        """`messages` (the prompt), `chosen` and `rejected`."""
-        both = sides(pair)
-        return {"messages": both["prompt"], "chosen": both["chosen"], "rejected": both["rejected"]}
+        return {"messages": filled(row.messages), **_as_json(_tools(row))}
 
 
-class Unsloth(JsonLines):
-    """Unsloth's conversations."""
+class Unsloth(Trl):
+    """Unsloth's, which prepares data for TRL's trainers: the same lines."""
 
     name = "unsloth"
-
-    def sft_line(self, row: Row) -> dict[str, Any]:
-        """`conversations` and `tools`."""
-        return {"conversations": filled(with_objects(row.messages)), **_as_json(_tools(row))}
-
-    def pair_line(self, pair: Pair) -> dict[str, Any]:
-        """`prompt`, `chosen` and `rejected`."""
-        return {**sides(pair), **_as_json(_tools(pair.chosen, pair.rejected))}
 
 
 FORMS: dict[str, type[ExportForm]] = {"openai": OpenAI, "trl": Trl, "axolotl": Axolotl, "unsloth": Unsloth}

@@ -1,0 +1,1 @@
+"""Write scenarios and trajectories in the formats of other tools, and read them back."""

@@ -1,0 +1,173 @@
+"""Convert a directory of records to another tool's format, and back.
+
+    export_to("harbor", Path("scenarios"), Path("tasks"))
+    import_from("harbor", Path("tasks"), Path("scenarios-again"))
+
+Both are stages: they write a manifest, resume and refuse as every stage does. Each record is converted or refused by a
+named rule (unfit.py); one that is refused is named on stderr and in the manifest, and stops no other.
+"""
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline import stage
+from formats.atif import from_atif, to_atif
+from formats.foreign import foreign_task
+from formats.harbor import is_ours, read_task, task_directories, write_task
+from formats.inspect_log import from_log, operator_of, to_log
+from formats.unfit import UnfitError
+from pipeline.files import read_json, read_records, read_scenarios, record_paths, write_json, write_record
+from schema import BadInputError, Scenario, Trajectory, sha256
+
+TARGETS = ("harbor", "atif", "inspect")
+Records = Iterator[Scenario | Trajectory]
+
+
+def export_to(form: str, archive: Path, out: Path, *, partial: bool = False, redo: bool = False) -> int:
+    """Write the scenarios (harbor) or trajectories (atif, inspect) of `archive` to `out`; print the summary."""
+    if form == "harbor":
+        scenarios = read_scenarios(archive, partial=partial)
+        return _write_each(form, archive, out, scenarios, _task_writer(out), redo=redo)
+    trajectories = read_records(archive, Trajectory, partial=partial)
+    if form == "atif":
+        write = lambda record: write_json(out / f"{record.id}.json", to_atif(record))  # noqa: E731
+        return _write_each(form, archive, out, trajectories, write, redo=redo)
+    newest = max(path.stat().st_mtime for path in record_paths(archive, partial=partial))
+    created = datetime.fromtimestamp(int(newest), UTC).isoformat()
+    flags = _flags(archive, to=form)
+    manifest = stage.begin(out, stage="export", flags=flags, inputs=[archive], redo=redo)
+    if not manifest.finished:
+        for model in sorted({operator_of(record) for record in trajectories}):
+            rows = [record for record in trajectories if operator_of(record) == model]
+            log = to_log(rows, task=archive.resolve().name, created=created)
+            write_json(out / _log_name(created, archive.resolve().name, model), log)
+        ids = [record.id for record in trajectories]
+        stage.finish(out, manifest, ids=ids, counts=_counts(len(ids), {}))
+    return _summarise(out, {"to": form}, _counts(len(trajectories), {}))
+
+
+def _log_name(created: str, task: str, model: str) -> str:
+    """A name that Inspect lists: it begins with a time."""
+    return f"{created.replace(':', '-')}_{task.replace('_', '-')}_{sha256(model.encode())[:12]}.json"
+
+
+def _task_writer(out: Path) -> Callable[[Scenario], None]:
+    """What writes one scenario as a task below `out`; a task that a killed run left half written is replaced."""
+
+    def write(scenario: Scenario) -> None:
+        shutil.rmtree(out / scenario.id, ignore_errors=True)
+        write_task(out / scenario.id, scenario)
+
+    return write
+
+
+def _write_each(
+    form: str, archive: Path, out: Path, records: list[Any], write: Callable[[Any], None], *, redo: bool
+) -> int:
+    """Write each record with `write`; one that does not fit is counted by its rule."""
+    manifest = stage.begin(out, stage="export", flags=_flags(archive, to=form), inputs=[archive], redo=redo)
+    if manifest.finished:
+        return _summarise(out, {"to": form}, manifest.counts)
+    written, refused = [], {}
+    with stage.progress(len(records), "export") as bar:
+        for record in records:
+            try:
+                write(record)
+            except UnfitError as error:
+                refused[record.id] = str(error)
+            else:
+                written.append(record.id)
+            bar.record(record.id, refused.get(record.id, "written"))
+    counts = _counts(len(written), refused)
+    stage.finish(out, manifest, ids=written, counts=counts)
+    return _summarise(out, {"to": form}, counts)
+
+
+def import_from(form: str, archive: Path, out: Path, *, archetype: str | None = None, redo: bool = False) -> int:
+    """Write the records that `archive` holds in another tool's format to `out`; print the summary.
+
+    Raises BadInputError where nothing in it can be read.
+    """
+    if not archive.exists():
+        raise BadInputError(f"{archive}: no such directory or file; check the path")
+    sources = list(_sources(form, archive))
+    if not sources:
+        raise BadInputError(f"{archive}: nothing in it has the format {form}; check --from and the path")
+    inputs = [archive] if archive.is_file() else [path for path in sources if path.is_file()]
+    flags = _flags(archive, archetype=archetype, **{"from": form})
+    if form == "harbor":
+        flags["tasks"] = sha256("".join(map(_task_hash, sources)).encode())
+        inputs = []
+    manifest = stage.begin(out, stage="export", flags=flags, inputs=inputs, redo=redo)
+    if manifest.finished:
+        return _summarise(out, {"from": form}, manifest.counts)
+    written: list[str] = []
+    refused: dict[str, str] = {}
+    with stage.progress(len(sources), "import") as bar:
+        for source in sources:
+            try:
+                for record in _read_source(form, source, archetype):
+                    if record.id in written:
+                        raise UnfitError("id", f"{record.id!r} is taken")
+                    write_record(out, record)
+                    written.append(record.id)
+            except (UnfitError, BadInputError) as error:
+                refused[source.name] = str(error) if isinstance(error, UnfitError) else f"record: {error}"
+            bar.record(source.name, refused.get(source.name, "written"))
+    if not written:
+        raise BadInputError(f"{archive}: nothing fits; {next(iter(refused))}: {next(iter(refused.values()))}")
+    counts = _counts(len(written), refused)
+    stage.finish(out, manifest, ids=written, counts=counts)
+    return _summarise(out, {"from": form}, counts)
+
+
+def _sources(form: str, archive: Path) -> Iterable[Path]:
+    """The tasks, documents or logs of a directory; `archive` itself where it is one."""
+    if archive.is_file():
+        return [archive] if form != "harbor" else []
+    if form == "harbor":
+        return task_directories(archive)
+    names = archive.glob("*.json")
+    return sorted(path for path in names if path.name != "manifest.json" and not path.name.startswith("."))
+
+
+def _task_hash(directory: Path) -> str:
+    """SHA-256 over the names, modes and contents of the files of a task."""
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
+    rows = [f"{path.relative_to(directory)} {path.stat().st_mode} {sha256(path.read_bytes())}" for path in files]
+    return sha256("\n".join(rows).encode())
+
+
+def _read_source(form: str, source: Path, archetype: str | None) -> Records:
+    """The records of one task, document or log. Raises UnfitError, or BadInputError for what is not JSON."""
+    if form == "harbor":
+        yield read_task(source) if is_ours(source) else foreign_task(source, archetype=archetype)
+    elif form == "atif":
+        yield from_atif(read_json(source))
+    else:
+        yield from from_log(read_json(source))
+
+
+def _flags(archive: Path, **flags: str | None) -> dict[str, Any]:
+    """The flags that decide the records. How the records were split (split.py) goes on with them."""
+    by = stage.split_kind(archive) if archive.is_dir() else None
+    return {**flags, **({"by": by} if by else {})}
+
+
+def _counts(written: int, refused: dict[str, str]) -> dict[str, Any]:
+    """Every record once: written, or refused by its rule; `why` has the records that were refused."""
+    rules = Counter(text.partition(":")[0] for text in refused.values())
+    return {"read": written + len(refused), "written": written, "refused": dict(sorted(rules.items())), "why": refused}
+
+
+def _summarise(out: Path, told: dict[str, str], counts: dict[str, Any]) -> int:
+    """Print the summary line, and say on stderr how many were refused."""
+    if counts["refused"]:
+        print(f"{out}: refused {counts['refused']}; its manifest.json says why", file=sys.stderr)
+    stage.print_summary({"out": str(out), **told, **{name: counts[name] for name in ("read", "written", "refused")}})
+    return stage.DONE
