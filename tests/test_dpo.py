@@ -164,7 +164,9 @@ def test_killed_run_resumes_to_the_same_adapter(
     process.wait()
     with (cut / "reference.jsonl").open("a") as stream:
         stream.write('{"id": "p0-s')  # half a line
-    subprocess.run(command(*flags, "--out", cut), env=environment, check=True, capture_output=True)
+    done = subprocess.run(command(*flags, "--out", cut), env=environment, check=True, capture_output=True, text=True)
+    resumed = json.loads(done.stdout)["resumed_from"]
+    assert (resumed or 0) > 0 if moment == "training" and last >= 4 else True, last  # saved every third step
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
     assert history(cut) == history(whole)
     rows = [json.loads(line) for line in (cut / "reference.jsonl").read_text().splitlines()]
