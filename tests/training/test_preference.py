@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from pipeline import stage
+from model.decoder import Decoder
 from model.loading import adapter_hash, load_model
 from model.render import Renderer, session_messages
+from operators.local import LocalOperator
 from schema import Trajectory
 from tests.helpers import tiny
 from tests.helpers.preference import recorded, start_adapter
@@ -267,6 +269,39 @@ def test_full_logits_give_the_same_log_probs(base: Path, start: Path) -> None:
             [float(one) for one in preference.log_prob_sums(model, **row, compact=compact)] for compact in (False, True)
         ]
         assert sums[0] == pytest.approx(sums[1], rel=1e-5)
+
+
+def test_sessions_of_a_local_operator_are_taken_as_sampled(base: Path, start: Path, tmp_path: Path) -> None:
+    """A pair that the start adapter really sampled: its ids are trained, its recorded log-probs are the reference's."""
+    import torch
+
+    model, tokenizer = load_model(base, start, dtype="fp32")
+    world = tiny.scenario("a")
+    operator = LocalOperator(
+        Decoder(model), Renderer.for_adapter(start, tokenizer), temperature=1.0, max_new_tokens=12, name=str(base),
+        adapter=start,
+    )  # fmt: skip
+    rows = []
+    for sample in range(2):
+        operator.begin(world, seed=sample)
+        turns: list[tuple[str, str | None]] = []
+        for _ in range(3 + sample):
+            turns.append((operator.command(session_messages(world, turns)).text, "amber\n"))
+        tokens = operator.tokens()
+        assert tokens is not None
+        update = {"messages": session_messages(world, turns), "operator": operator.info(), **vars(tokens)}
+        rows.append(tiny.trajectory(f"a-s{sample}", kept=not sample).model_copy(update=update))
+    flags = settings(start)
+    ((chosen, rejected),) = data_of(rows, flags).pairs
+    assert [chosen.encoded.token_ids, rejected.encoded.token_ids] == [row.token_ids for row in rows]
+    for row in rows:
+        sampled = [value is not None for value in row.log_probs or []]
+        assert sum(sampled) > 20
+        with torch.no_grad():
+            found, _ = preference.log_prob_sums(
+                model, torch.tensor(row.token_ids), torch.tensor(sampled).float(), torch.tensor(row.assistant_mask)
+            )
+        assert float(found) == pytest.approx(sum(value or 0.0 for value in row.log_probs or []), rel=1e-5)
 
 
 def test_the_reference_is_computed_once(base: Path, start: Path, tmp_path: Path) -> None:
