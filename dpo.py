@@ -41,10 +41,14 @@ from training.plan import Plan, plan_of, print_plan
 from training.preference import RATE_SHARE, DpoSettings, PreferenceData, add_preference_flags, preference_data
 from training.preference_run import train_pairs
 
+OF_THE_START = ("render", "lora_r", "lora_alpha", "lora_targets")  # the form that an adapter keeps
+
 
 def main(settings: DpoSettings) -> int:
     """Train, inspect or plan; returns the exit code."""
     run.refuse_several_processes("dpo.py")
+    if not (settings.inspect_only or settings.plan_only):
+        run.out_of(settings)
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
     given, settings = settings, settings.within_context()
     base, start = settings.base, start_of(settings)
@@ -60,7 +64,7 @@ def main(settings: DpoSettings) -> int:
     out = run.out_of(settings)
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
-    settings = check_start(settings, start, finished=finished)
+    settings = check_start(settings, finished=finished)
     renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
     data = None if finished else checked_data(settings, start, trajectories, others, renderer)
     flags = flags_of_run(settings, start)
@@ -93,17 +97,17 @@ def start_of(settings: DpoSettings) -> AdapterIdentity:
     """The identity of the adapter to start from. Raises BadInputError where it is not a finished one."""
     if not (settings.adapter / "adapter_model.safetensors").exists():
         raise BadInputError(f"{settings.adapter}: no adapter_model.safetensors; name a directory that sft.py finished")
-    return read_identity(settings.adapter)
+    start = read_identity(settings.adapter)
+    if missing := [name for name in OF_THE_START if name not in start.flags]:
+        raise BadInputError(f"{settings.adapter / 'sekft.json'}: flags: no {missing[0]}; name an adapter of sft.py")
+    return start
 
 
-def check_start(settings: DpoSettings, start: AdapterIdentity, *, finished: bool) -> DpoSettings:
+def check_start(settings: DpoSettings, *, finished: bool) -> DpoSettings:
     """Check machine, base and start adapter before any weight is read; returns settings with their rate."""
     if not finished:
         loading.check_machine(settings.base, settings.dtype)
     fetch(settings.base, settings.adapter)
-    if settings.load_4bit != start.flags["load_4bit"]:
-        given = "--load-4bit" if settings.load_4bit else "no --load-4bit"
-        print(f"{settings.adapter}: the base was loaded otherwise in its training than with {given}", file=sys.stderr)
     return settings.with_learning_rate(RATE_SHARE)
 
 
@@ -144,7 +148,10 @@ def checked_data(
 ) -> PreferenceData:
     """The pairs to train on. Raises BadInputError for a run that is too large, and for held-out data."""
     data = pairs_of(settings, trajectories, others, renderer)
-    preference_plan(settings, start, data).refuse()
+    plan = preference_plan(settings, start, data)
+    plan.refuse()
+    if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
+        print(line, file=sys.stderr)
     if settings.holdout:
         refuse_held_out(settings, start, data)
     return data
@@ -171,7 +178,7 @@ def flags_of_run(settings: DpoSettings, start: AdapterIdentity) -> dict[str, Any
     """The flags in the manifest: everything that decides the adapter, and the form that it has from its start."""
     return {
         **settings.deciding_flags(),
-        **{name: start.flags[name] for name in ("render", "lora_r", "lora_alpha", "lora_targets")},
+        **{name: start.flags[name] for name in OF_THE_START},
         "adapter": adapter_hash(settings.adapter),
         "base": Path(settings.base).name,
         "base_hash": model_hash(settings.base),

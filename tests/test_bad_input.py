@@ -144,10 +144,10 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("sandbox.tables", ["--page", "file"], {}, "marker comments"),
     ("sft.py", ["--base", BASE, "--data", "sessions", "--out", "o", "--usd-per-hour", "nan"], {}, "--usd-per-hour"),
     ("sft.py", ["--base", "bare", "--data", "sessions", "--plan"], {}, "tokenizer"),
-    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "nowhere"], {}, "nowhere: no adapter_model"),
-    ("dpo.py", ["--base", BASE, "--data", "nowhere", "--adapter", "other"], {}, "no such directory"),
+    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "nowhere", "--plan"], {}, "no adapter_model"),
+    ("dpo.py", ["--base", BASE, "--data", "nowhere", "--adapter", "other", "--inspect"], {}, "no such directory"),
     ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other"], {}, "--out is missing"),
-    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--out", "o"], {}, "'another'"),
+    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--out", "o"], {}, "flags: no render"),
     ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--beta", "nan"], {}, "--beta"),
     ("dpo.py", ["--data", "sessions"], {}, "--adapter"),
 ]

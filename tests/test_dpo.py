@@ -164,7 +164,9 @@ def test_killed_run_resumes_to_the_same_adapter(
     process.wait()
     with (cut / "reference.jsonl").open("a") as stream:
         stream.write('{"id": "p0-s')  # half a line
-    subprocess.run(command(*flags, "--out", cut), env=environment, check=True, capture_output=True)
+    done = subprocess.run(command(*flags, "--out", cut), env=environment, check=True, capture_output=True, text=True)
+    resumed = json.loads(done.stdout)["resumed_from"]
+    assert (resumed or 0) > 0 if moment == "training" and last >= 4 else True, last  # saved every third step
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
     assert history(cut) == history(whole)
     rows = [json.loads(line) for line in (cut / "reference.jsonl").read_text().splitlines()]
@@ -194,6 +196,31 @@ def test_a_run_that_loses_the_chosen_sessions_stops(
     assert code == 2
     assert "the chosen sessions' log-prob fell by" in err.splitlines()[-1]
     assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
+
+
+@pytest.mark.parametrize("flags", [["--dtype", "fp16"], ["--dtype", "bf16"], ["--load-4bit", "--dtype", "fp32"]])
+def test_half_precision_and_4bit_train_on_cpu(
+    flags: list[str], base: Path, start: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [
+        "--adapter",
+        start,
+        "--data",
+        data,
+        "--base",
+        base,
+        "--out",
+        tmp_path / "out",
+        "--lr",
+        "5e-3",
+        "--no-reload",
+    ]
+    result = summary(
+        capsys, *given, *flags, "--per-scenario", 1, "--epochs", 3, "--accum", 2, "--gradient-checkpointing"
+    )
+    assert result["loss_first"] == pytest.approx(math.log(2), abs=0.05)  # half precision rounds log-probs
+    assert result["loss_last"] < result["loss_first"]
+    assert result["left_out"]["beyond_cap"] == 6
 
 
 def test_only_the_start_adapters_own_sessions_are_used(
@@ -272,7 +299,7 @@ BAD_INPUT = {
     "sft weight": (["--sft-weight", "-1"], "--sft-weight is -1.0"),
     "loss": (["--loss", "ipo"], "invalid choice"),
     "ablation": (["--loss", "dmpo", "--loss-on-environment"], "--loss-on-environment belongs to --loss sigmoid"),
-    "cap": (["--pairs-per-scenario", "0"], "--pairs-per-scenario is 0"),
+    "cap": (["--per-scenario", "0"], "--per-scenario is 0"),
     "price": (["--usd-per-hour", "-1"], "--usd-per-hour is -1.0"),
     "of another stage": (["--out", "{start}"], "holds the output of stage 'sft'"),
 }

@@ -43,7 +43,7 @@ class PreferenceSettings(LoopSettings):
     gamma: float = 0.9
     sft_weight: float = 0.0
     loss_on_environment: bool = False
-    pairs_per_scenario: int = PER_SCENARIO
+    per_scenario: int = PER_SCENARIO
 
     def deciding_flags(self) -> dict[str, Any]:
         """The flags that decide the trained weights, by name."""
@@ -85,7 +85,7 @@ def add_preference_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
         help="ablation: count the environment's tokens after the first command as the operator's, as TRL does",
     )
     add(
-        "--pairs-per-scenario",
+        "--per-scenario",
         type=int,
         default=PER_SCENARIO,
         help=f"pairs of a scenario at most (default {PER_SCENARIO})",
@@ -137,7 +137,7 @@ def preference_data(
     reasons |= {example.id: "not_recorded" for example in dataset.examples if not example.recorded}
     paired = pair_up(
         [dataclasses.replace(one, excluded=one.excluded or reasons.get(id_)) for id_, one in candidates.items()],
-        per_scenario=settings.pairs_per_scenario,
+        per_scenario=settings.per_scenario,
     )
     data = _data_of(paired, found, dataset)
     if settings.overfit:

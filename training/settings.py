@@ -26,7 +26,7 @@ from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
 AT_LEAST_ONE = (
-    "lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit", "pairs_per_scenario",
+    "lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit", "per_scenario",
 )  # fmt: skip
 
 
