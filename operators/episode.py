@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
-from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
+from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError, UnusableAnswerError
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import LIFETIME_SECONDS, SandboxError, SandboxOptions
 from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
@@ -48,6 +48,7 @@ class EpisodeSoFar:
 
     turns: list[tuple[str, str | None]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    unusable_answer: bool = False
 
 
 def run_episode(
@@ -119,6 +120,7 @@ def act(
         try:
             command = operator.command(messages).text
         except OperatorError as failure:
+            progress.unusable_answer = isinstance(failure, UnusableAnswerError)
             return "operator_failed", str(failure)
         except CancelledError:
             return "cancelled", None
@@ -161,6 +163,7 @@ def record(
         command_only=verdict.command_only,
         outcome=outcome,
         attempt=episode.attempt,
+        unusable_answer=progress.unusable_answer,
         kept=verdict.kept,
         reasons=list(verdict.reasons),
         error=error,
