@@ -422,6 +422,9 @@ class Trajectory(Record):
     attempt: int = Field(
         default=1, ge=1, le=3, description="1, or more where the sandbox broke: a rerun plays it again"
     )
+    unusable_answer: bool = Field(
+        default=False, description="the endpoint answered, with nothing that can be used; a replay has the next number"
+    )
     kept: bool = Field(description="correct terminal AND verified AND command_only")
     reasons: list[str] = Field(default=[], description="why it is not kept")
     error: str | None = Field(default=None, description="message of the sandbox, operator or checker that failed")

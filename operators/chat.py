@@ -32,7 +32,7 @@ class ContextLengthError(RequestRefusedError):
     """The endpoint refuses the request because it is longer than the model's context."""
 
 
-class UnintelligibleError(Exception):
+class UnintelligibleError(EndpointError):
     """The body of an answer is not a chat completion."""
 
 
@@ -67,7 +67,8 @@ class ChatClient:
         """The model's reply to `messages`; `parameters` go into the request as they are.
 
         An answer that is not a chat completion is asked for again, `retries` times at most. So is a message without
-        content where `text_required`. Raises ContextLengthError, RequestRefusedError and EndpointError.
+        content where `text_required`. Raises ContextLengthError, RequestRefusedError, UnintelligibleError and
+        EndpointError.
         """
         for attempt in range(self.retries + 1):
             try:
@@ -78,7 +79,7 @@ class ChatClient:
                 problem = error
             if attempt < self.retries:
                 time.sleep(min(FIRST_PAUSE_SECONDS * 2**attempt, LONGEST_PAUSE_SECONDS))
-        raise EndpointError(f"{self.url}: unintelligible answer ({problem})") from problem
+        raise UnintelligibleError(f"{self.url}: unintelligible answer ({problem})") from problem
 
     def _ask_once(self, request: dict[str, Any], response_format: dict[str, Any] | None, text_required: bool) -> Reply:
         """One request with the SDK's retries; a second one without response_format where the server refuses that."""

@@ -16,8 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from operators.chat import OLLAMA_URL, ChatClient, ContextLengthError, EndpointError
-from operators.protocol import ContextFullError, Move, OperatorError, Tokens
+from operators.chat import (
+    OLLAMA_URL,
+    ChatClient,
+    ContextLengthError,
+    EndpointError,
+    RequestRefusedError,
+    UnintelligibleError,
+)
+from operators.protocol import ContextFullError, Move, OperatorError, Tokens, UnusableAnswerError
 from pipeline.stage import env
 from schema import BadInputError, Message, OperatorInfo, Scenario
 
@@ -62,7 +69,7 @@ class EndpointOperator:
         self._seed = seed % 2**31
 
     def command(self, messages: Sequence[Message]) -> Move:
-        """Ask for the next command. Raises ContextFullError and OperatorError."""
+        """Ask for the next command. Raises ContextFullError, UnusableAnswerError and OperatorError."""
         sampling: dict[str, Any] = {"max_tokens": self.max_new_tokens, "seed": self._seed}
         if self.temperature is not None:
             sampling["temperature"] = self.temperature
@@ -72,6 +79,8 @@ class EndpointOperator:
             )
         except ContextLengthError as error:
             raise ContextFullError(str(error)) from error
+        except (RequestRefusedError, UnintelligibleError) as error:
+            raise UnusableAnswerError(str(error)) from error
         except EndpointError as error:
             raise OperatorError(str(error)) from error
         assert reply.text is not None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
-from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
+from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError, UnusableAnswerError
 from pipeline.costs import total_usage
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import IMAGE, LIFETIME_SECONDS, SandboxError, SandboxOptions, image_tools
@@ -54,6 +54,7 @@ class EpisodeSoFar:
     steps: list[Step] = field(default_factory=list)
     told: Callable[[str], None] | None = None
     usage: list[Usage | None] = field(default_factory=list)  # of each call
+    unusable_answer: bool = False
 
     def begin_turn(self, command: str) -> None:
         """Add a command that has no output yet, and tell whoever watches."""
@@ -153,6 +154,7 @@ def act(
             move = operator.command(messages)
             seconds = round(time.monotonic() - began, 3)
         except OperatorError as failure:
+            progress.unusable_answer = isinstance(failure, UnusableAnswerError)
             return "operator_failed", str(failure)
         except CancelledError:
             return "cancelled", None
@@ -199,6 +201,7 @@ def record(
         command_only=verdict.command_only,
         outcome=outcome,
         attempt=episode.attempt,
+        unusable_answer=progress.unusable_answer,
         kept=verdict.kept,
         reasons=list(verdict.reasons),
         error=error,

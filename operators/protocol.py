@@ -18,6 +18,10 @@ class OperatorError(Exception):
     """The operator failed for a reason outside the session, such as a dead endpoint. The attempt is void."""
 
 
+class UnusableAnswerError(OperatorError):
+    """The endpoint answered, and with nothing that can be used. The attempt is void, and it counts as an attempt."""
+
+
 class ContextFullError(Exception):
     """The next command does not fit into the model's context."""
 
@@ -57,7 +61,7 @@ class Operator(Protocol):
     def command(self, messages: Sequence[Message]) -> Move:
         """The next command after `messages`, which end in a prompt.
 
-        Raises OperatorError, ContextFullError and CancelledError.
+        Raises OperatorError (UnusableAnswerError too), ContextFullError and CancelledError.
         """
 
     def info(self) -> OperatorInfo:

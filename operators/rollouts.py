@@ -1,7 +1,7 @@
 """Run many episodes at once: a record is written when its episode ends; the next run retries voided ones.
 
-An episode whose sandbox broke is played again twice at most. It stays void then, so that no episode is played until it
-comes out well.
+An episode whose sandbox broke, or whose endpoint gave an answer that cannot be used, is played again twice at most. It
+stays void then, so that no episode is played until it comes out well.
 """
 
 import os
@@ -62,15 +62,20 @@ def read_finished(out: Path, episode: Episode) -> Trajectory | None:
     earlier = _read_earlier(out, episode)
     if earlier is None or earlier.outcome not in VOIDED:
         return earlier
-    return earlier if earlier.outcome == "sandbox_failed" and earlier.attempt >= ATTEMPTS else None
+    return earlier if _was_attempt(earlier) and earlier.attempt >= ATTEMPTS else None
 
 
 def numbered(out: Path, episode: Episode) -> Episode:
-    """The episode with the number of its next attempt. An operator that failed has had none."""
+    """The episode with the number of its next attempt. An endpoint that gave no answer has had none."""
     earlier = _read_earlier(out, episode)
     if earlier is None:
         return episode
-    return replace(episode, attempt=earlier.attempt + (earlier.outcome == "sandbox_failed"))
+    return replace(episode, attempt=earlier.attempt + _was_attempt(earlier))
+
+
+def _was_attempt(earlier: Trajectory) -> bool:
+    """True where a void episode counts as one of its ATTEMPTS."""
+    return earlier.outcome == "sandbox_failed" or earlier.unusable_answer
 
 
 def _read_earlier(out: Path, episode: Episode) -> Trajectory | None:

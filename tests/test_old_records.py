@@ -42,7 +42,7 @@ def test_trajectories_load_with_their_tokens() -> None:
     assert len(local.token_ids) == len(local.assistant_mask or []) == len(local.log_probs or [])
     for one in (reference, local):
         written = json.loads((OLD / "trajectories" / f"{one.id}.json").read_text())
-        assert {**written, "attempt": 1} == one.model_dump(mode="json", exclude_none=True)
+        assert {**written, "attempt": 1, "unusable_answer": False} == one.model_dump(mode="json", exclude_none=True)
 
 
 def test_adapter_identity_and_render_load() -> None:

@@ -9,7 +9,7 @@ from authoring.scaffold import SCAFFOLD
 from model.render import ORIENTATION, opening, session_messages, start_prompt
 from operators.chat import OLLAMA_URL
 from operators.endpoint import EndpointOperator, wire_messages
-from operators.protocol import ContextFullError, OperatorError
+from operators.protocol import ContextFullError, OperatorError, UnusableAnswerError
 from schema import BadInputError, Message
 from tests.helpers import tiny
 from tests.helpers.chat_server import ChatServer, cut, fail, hang_up, not_json, say, slow, wrong_schema
@@ -93,6 +93,21 @@ def test_one_failure_is_retried(misbehaviour: Any) -> None:
 def test_lasting_failure_is_an_operator_error(misbehaviour: Any) -> None:
     with ChatServer([misbehaviour]) as server, pytest.raises(OperatorError, match=r"127\.0\.0\.1"):
         endpoint(server, timeout_seconds=0.5, retries=1).command(START)
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "unusable"),
+    [
+        (fail(400), True), (fail(422), True), (not_json(), True), (wrong_schema({"choices": []}), True),
+        (say("\ud800"), True), (say(None), True),
+        (fail(401), False), (fail(503, retry_after=0), False), (hang_up(), False), (slow(3, say("ls")), False),
+    ],
+    ids=["400", "422", "not_json", "no_choices", "surrogate", "no_content", "401", "503", "hang_up", "slow"],
+)  # fmt: skip
+def test_an_answer_that_cannot_be_used_is_told_from_none(misbehaviour: Any, unusable: bool) -> None:
+    with ChatServer([misbehaviour]) as server, pytest.raises(OperatorError) as caught:
+        endpoint(server, timeout_seconds=0.5, retries=1).command(START)
+    assert isinstance(caught.value, UnusableAnswerError) is unusable
 
 
 def test_dead_endpoint_is_an_operator_error() -> None:

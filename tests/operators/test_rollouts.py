@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from operators.episode import Episode, EpisodeLimits, run_episode
-from operators.protocol import Operator, OperatorError
+from operators.protocol import Operator, OperatorError, UnusableAnswerError
 from operators.rollouts import FAILURES_IN_A_ROW, RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_json, read_trajectories, write_record
 from sandbox import containers
@@ -50,6 +50,19 @@ def test_void_episode_is_played_again_twice_and_then_stays(tmp_path: Path) -> No
         assert read_finished(tmp_path, one[0]) is None
         (played,) = run_episodes(plan(lambda: Scripted(break_it)), one, tmp_path, label="rollout").values()
         assert (played.outcome, played.attempt) == ("sandbox_failed", attempt)
+    assert read_finished(tmp_path, one[0]) == played
+
+
+@pytest.mark.docker
+def test_unusable_answers_are_attempts_and_a_dead_endpoint_is_none(tmp_path: Path) -> None:
+    one, failures = samples(1), [OperatorError("503"), *[UnusableAnswerError("400")] * 3]
+    attempts = []
+    for failure in failures:
+        assert read_finished(tmp_path, one[0]) is None
+        (played,) = run_episodes(plan(lambda: Scripted(failure)), one, tmp_path, label="rollout").values()  # noqa: B023
+        assert (played.outcome, played.kept) == ("operator_failed", False)
+        attempts.append(played.attempt)
+    assert attempts == [1, 1, 2, 3]
     assert read_finished(tmp_path, one[0]) == played
 
 
