@@ -7,7 +7,6 @@ at once; a scenario without them goes through the gate in containers, which stop
 are looked for among the scenarios that pass, in the order of their file names.
 """
 
-import json
 import sys
 import threading
 from collections import Counter
@@ -168,7 +167,7 @@ def gate_draft(
 
 def advice(fault: Fault) -> str:
     """The fault in one line, cut where it is long, and what to do where its reason does not say so."""
-    reason = json.dumps(fault.reason, ensure_ascii=False)[1:-1].replace('\\"', '"')
+    reason = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in fault.reason)
     if len(reason) > SHOWN_CHARACTERS:
         reason = f"{reason[:SHOWN_CHARACTERS]} …"
     return f"{reason}; {REMEDIES[fault.gate]}" if fault.gate in REMEDIES else reason

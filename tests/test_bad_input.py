@@ -171,7 +171,7 @@ def spoilt_taxonomies(place: Path) -> None:
     write_json(place / "field.json", {"name": "own", "archetypes": [mine], "extra_field": 1})
     write_json(place / "twice.json", {"name": "own", "archetypes": [mine, mine]})
     write_json(place / "like.json", {"name": "own", "announcements": [{**mine, "like": "smoke"}]})
-    spoilt = {
+    spoilt: dict[str, dict[str, Any]] = {
         "type": {"summary": 7}, "shipped": {"name": "copy_files"}, "path": {"name": "../../etc/x"},
         "bidi": {"summary": "do \u202e this\nand that"}, "terminal": {"terminal": "stop"},
     }  # fmt: skip

@@ -494,3 +494,43 @@ def test_redo_starts_over(three: Path, tmp_path: Path) -> None:
     done = run(out, "--n", "1", "--tasks", "make_tree", "--redo")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in out.glob("*-*.json")] == ["make_tree-0000.json"]
+
+
+# A taxonomy of a user's own
+
+OWN = {
+    "name": "own",
+    "archetypes": [{"name": "mine", "family": "text", "summary": "write single words into files"}],
+    "providers": [{"name": "till", "summary": "a till P that takes a number: `P 2`.", "doc_depths": ["usage", "help"]}],
+    "announcements": [{"name": "ticket", "summary": "a ticket that lies open.", "like": "file"}],
+}
+
+
+@pytest.mark.docker
+def test_a_teacher_is_told_of_an_own_taxonomy_and_later_stages_need_no_flag(tmp_path: Path) -> None:
+    """With this seed the first two scenarios have the own provider and the own channel."""
+    file, out = tmp_path / "own.json", tmp_path / "out"
+    file.write_text(json.dumps(OWN))
+    flags = ["--taxonomy", str(file), "--tasks", "mine", "--n", "2", "--seed", "47", "--workers", "2"]
+    with ChatServer(Author()) as server:
+        environment = {"SEKFT_URL": server.url, "SEKFT_MODEL": "m", "SEKFT_KEY": "k"}
+        done = run(out, *flags, author="", **environment)
+        assert done.returncode == 0, done.stderr
+        asked = "\n".join(asked_first(request) for request in server.requests)
+        file.write_text(json.dumps({**OWN, "name": "other"}))
+        other = run(out, *flags, author="", **environment)
+    for part in (
+        "write single words into files (mine)",
+        "a till P that takes",
+        "lies open. It is a small file",
+    ):
+        assert part in asked
+    assert other.returncode == 2
+    assert "--taxonomy was" in other.stderr
+    file.unlink()
+    records = read_scenarios(out)
+    assert {record.task for record in records} == {"mine"}
+    assert "till" in {record.provider_kind for record in records}
+    assert "ticket" in {record.announcement.channel for record in records}
+    balance = json.loads((out / "manifest.json").read_text())["counts"]["balance"]
+    assert balance["task"] == pytest.approx(1 / (len(ARCHETYPES) + 1))

@@ -51,7 +51,7 @@ def test_names_and_ids_are_compared(tmp_path: Path) -> None:
 
 
 def test_a_fault_is_one_line_and_says_what_to_do() -> None:
-    told = advice(Fault("prefixes", "two\nlines \x1b[31m" + "x" * 9999))
+    told = advice(Fault("prefixes", "two\nlines \x1b[31m\u202e" + "x" * 9999))
     assert told.isprintable()
     assert len(told) < 1000
     assert told.endswith("that nothing needs")
