@@ -26,8 +26,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import combinations as pairs_of
-from itertools import count, islice
+from itertools import combinations as pairs_of, count, islice
 from pathlib import Path
 from typing import Any
 

@@ -12,15 +12,44 @@ pipeline/files.py reads and writes records, and names the file too. docs/records
 
 import argparse
 import base64
-import hashlib
 import json
 import re
 import sys
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from records.base import (
+    VOIDED as VOIDED,
+    BadInputError as BadInputError,
+    OperatorInfo as OperatorInfo,
+    Outcome as Outcome,
+    Record as Record,
+    Subject as Subject,
+    Usage as Usage,
+    WorldError as WorldError,
+    canonical as canonical,
+    sha256 as sha256,
+)
+from records.outcomes import (
+    BehaviourRates as BehaviourRates,
+    CascadeOutcome as CascadeOutcome,
+    CascadeReport as CascadeReport,
+    CascadeSummary as CascadeSummary,
+    Difference as Difference,
+    EvalReport as EvalReport,
+    EventRates as EventRates,
+    ExportedRow as ExportedRow,
+    ExportReport as ExportReport,
+    LiveEpisode as LiveEpisode,
+    LiveRun as LiveRun,
+    PairedDifferences as PairedDifferences,
+    Rate as Rate,
+    Rated as Rated,
+    SidecarLine as SidecarLine,
+    SubjectReport as SubjectReport,
+)
 from taxonomy import AXES, SHIPPED, Archetype, Combination, Taxonomy, Terminal, legal
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -33,27 +62,7 @@ MAX_TEXT_CHARS = 20_000
 
 OWN_NAME = r"^[a-z][a-z0-9_]{0,39}$"  # of a value that a taxonomy adds: it becomes part of ids and file names
 
-Outcome = Literal[
-    "exit", "panic", "max_steps", "context_full", "locked_out", "operator_failed", "sandbox_failed", "checker_failed",
-    "cancelled",
-]  # fmt: skip
-Subject = Literal["base", "clean_up", "adapter"]  # of an eval
 ShippedChannel = Literal["motd", "banner", "env", "file", "mail"]
-VOIDED: frozenset[str] = frozenset({"operator_failed", "sandbox_failed", "cancelled"})
-
-
-class BadInputError(ValueError):
-    """The user's mistake or bad data: one line that names the file, the field and the remedy; exit code 2."""
-
-
-class WorldError(RuntimeError):
-    """Something outside this project failed, e.g. Docker: one line; exit code 1; a rerun may succeed."""
-
-
-class Record(BaseModel):
-    """What all records share: immutable, and no field that the schema does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Fixture(Record):
@@ -376,31 +385,10 @@ class Change(Record):
 class Changes(Record):
     """How the home differs at the end of an episode from the fixtures; each list is sorted by path."""
 
-    created: list[Change] = []
+    created: list[Change] = Field(default=[])
     changed: list[Change] = Field(default=[], description="other type, mode, content or target")
-    removed: list[str] = []
+    removed: list[str] = Field(default=[])
     more: int = Field(default=0, description="entries beyond the limit of 200, which are not listed")
-
-
-class Usage(Record):
-    """What an episode's calls of the operator took; input counts at each call all that the operator reads."""
-
-    calls: int = 0
-    input_tokens: int = Field(default=0, description="read at the calls, without cached ones")
-    cached_input_tokens: int = Field(default=0, description="read at the calls, and held from an earlier call")
-    output_tokens: int = 0
-    seconds: float = Field(default=0.0, description="from call to answer; calls at once share the machine")
-    estimated: bool = Field(default=False, description="tokens are characters / 4, of an operator that has none")
-
-
-class OperatorInfo(Record):
-    """Who drove the shell, exactly enough to do it again."""
-
-    kind: Literal["endpoint", "local", "reference", "stub"]
-    model: str | None = Field(default=None, description="name at the endpoint, or the base that was loaded")
-    adapter_hash: str | None = Field(default=None, description="SHA-256 of the adapter's weights")
-    sampling: dict[str, Any] = Field(default={}, description="temperature, max_new_tokens and so on")
-    seed: int | None = None
 
 
 class Trajectory(Record):
@@ -485,7 +473,7 @@ class EarlierRun(Record):
     """A training run whose adapter another run began with."""
 
     adapter_hash: str = Field(description="SHA-256 of the weights that it ended with")
-    flags: dict[str, Any] = {}
+    flags: dict[str, Any] = Field(default={})
     git_commit: str | None = None
     data_hash: str | list[str] | None = None
 
@@ -503,223 +491,6 @@ class AdapterIdentity(Record):
     averaged: list[str] | None = Field(default=None, description="hashes of the adapters that this is the mean of")
     earlier: list[EarlierRun] = Field(default=[], description="dpo: the runs behind the start adapter, the first first")
     trained_on: list[TrainedSession] = Field(default=[], description="in this run and in every earlier one")
-
-
-class Rate(Record):
-    """A share of episodes. Undefined is not zero: `rate` is null where n is 0."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    successes: int
-    n: int
-    rate: float | None
-    interval: tuple[float, float] | None = Field(description="95 % Wilson score interval")
-    rate_voided_as_failures: float | None = Field(default=None, description="the rate with voided episodes as failures")
-
-
-class Rated(Record):
-    """What holds the rates. Reports that name them without `_rate` are read too."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names(cls, value: Any) -> Any:
-        old = ("operate", "terminate", "verified", "clean")
-        if not isinstance(value, dict):
-            return value
-        return {f"{key}_rate" if key in old else key: one for key, one in value.items()}
-
-
-class EventRates(Rated):
-    """The rates of an eval."""
-
-    operate_rate: Rate = Field(description="at least one command before the terminal, and no turn that is prose")
-    discover_rate: Rate | None = Field(
-        default=None, description="every directive was shown to the operator; null in reports from before this rate"
-    )
-    terminate_rate: Rate = Field(description="ended with exit or panic")
-    verified_rate: Rate = Field(description="the checker passed on the final state")
-    clean_rate: Rate = Field(description="correct terminal AND verified AND command-only")
-
-
-class BehaviourRates(Record):
-    """What else episodes show."""
-
-    loop: Rate = Field(description="cut off by a limit while repeating at most two commands")
-    open_heredoc: Rate = Field(description="a command opened a heredoc that it never closed")
-    panic_precision: Rate = Field(description="of the episodes that ended with panic, those of blocked scenarios")
-    panic_recall: Rate = Field(description="of the episodes of blocked scenarios, those that ended with panic")
-
-
-class SubjectReport(Record):
-    """The rates of one subject: base, clean_up or adapter."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    rates: EventRates
-    behaviour: BehaviourRates
-    per_axis: dict[str, dict[str, EventRates]] = Field(description="axis -> value -> rates")
-    outcomes: dict[str, int] = Field(default={}, description="outcome -> episodes")
-    voided: int = Field(description="episodes that the sandbox or the operator's endpoint broke; no rate counts them")
-    checker_failed: int = 0
-    reasons: dict[str, int] = Field(default={}, description="why episodes were not kept -> episodes")
-
-
-class Difference(Record):
-    """A paired difference of a rate, after minus before, on the same scenarios."""
-
-    difference: float
-    interval: tuple[float, float] = Field(description="95 % percentile bootstrap over scenarios")
-    only_after: int = Field(description="scenarios with the event after and not before")
-    only_before: int
-
-
-class PairedDifferences(Rated):
-    """The differences of two subjects; null where no scenario has both."""
-
-    n: int
-    operate_rate: Difference | None
-    discover_rate: Difference | None = None
-    terminate_rate: Difference | None
-    verified_rate: Difference | None
-    clean_rate: Difference | None
-
-
-class EvalReport(Record):
-    """What an eval found: `report.json` in its directory."""
-
-    model_config = ConfigDict(extra="ignore")  # every report since the first is read
-
-    stage: Literal["eval"] = "eval"
-    base: str | None = None
-    adapter: str | None
-    scenarios: str | None = Field(default=None, description="the directory of held-out scenarios")
-    split_by: str | None = Field(description="archetype, scenario, or null for a directory that split.py did not write")
-    seed: int | None = None
-    n: int | None = Field(default=None, description="scenarios that were evaluated")
-    subjects: dict[Subject, SubjectReport] = Field(min_length=1)
-    paired: dict[str, PairedDifferences] = Field(description="`adapter - base` and so on")
-    transcripts: dict[str, dict[str, int | float]] | None = Field(default=None, description="--against: what differs")
-
-
-class CascadeOutcome(Record):
-    """What a cascade came to on one task. Names as `instance_id`, `cheapResolved` and `costUsd` are read too."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    id: str = Field(min_length=1, validation_alias=AliasChoices("id", "instance_id"), description="scenario id")
-    cheap_resolved: StrictBool = Field(validation_alias=AliasChoices("cheap_resolved", "cheapResolved"))
-    escalated: StrictBool
-    resolved: StrictBool = Field(description="by whoever acted last")
-    cost_usd: float = Field(
-        ge=0, allow_inf_nan=False, validation_alias=AliasChoices("cost_usd", "costUsd"), description="of all calls"
-    )
-    signal: str | None = Field(default=None, description="why it was escalated")
-
-
-class CascadeSummary(Record):
-    """The rates and the cost of one policy of escalation."""
-
-    n: int
-    cheap_resolve_rate: Rate
-    escalation_rate: Rate
-    resolve_rate: Rate
-    total_cost_usd: float
-    cost_per_resolved_usd: float | None = Field(description="null where nothing was resolved")
-
-
-class CascadeReport(Record):
-    """What `cascade.py play` found: `outcomes.json` in its directory."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    cheap: OperatorInfo
-    frontier: OperatorInfo | None = Field(description="null where nothing was escalated")
-    escalate_on: list[str]
-    prices: dict[str, Any] = Field(description="USD, as --prices had them")
-    scenarios: str
-    voided: list[str] = Field(default=[], description="scenarios whose sandbox or operator broke; no outcome")
-    summary: CascadeSummary
-    oracle: CascadeSummary | None = Field(description="escalation by the checker: a bound, not a policy")
-    usage: dict[str, Usage] = Field(description="cheap and frontier, over the outcomes")
-    outcomes: list[CascadeOutcome]
-
-
-class ExportedRow(Record):
-    """What became of one row that export.py read: a line of `rows.jsonl`, or of a sidecar."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    name: str = Field(description="`trajectories/<id>`, or `archive.json:12`")
-    instance: str = Field(description="scenario id, or instance_id")
-    content_hash: str = Field(description="of the scenario; of a foreign row, SHA-256 of what precedes its first turn")
-    archetype: str | None = None
-    hash: str = Field(description="SHA-256 of the messages as exported")
-    model: str
-    tier: str = Field(description="cheap or frontier; of our trajectories the operator's kind")
-    resolved: bool
-    tokens: int | None = Field(default=None, description="null where an earlier guard took the row")
-    truncated: bool = False
-    heading: str = Field(description="where the row is counted")
-    reason: str | None = Field(default=None, description="why it is counted there")
-    warnings: list[str] = Field(default=[], description="what the reward-hack monitor only warns of")
-
-
-class SidecarLine(Record):
-    """Where one exported line comes from: line k of `sft.sidecar.jsonl` belongs to line k of each `sft.*.jsonl`."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    rows: list[ExportedRow] = Field(description="the row; for a pair the chosen and the rejected one")
-    lines: dict[str, str] = Field(description="form -> SHA-256 of the line")
-
-
-class ExportReport(Record):
-    """What an export did: `export-report.json`."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    archives: list[str]
-    holdout: str | None = Field(description="null: nothing was held out")
-    base: str | None = Field(description="whose tokenizer counted; null for the estimate of characters / 4")
-    max_length_tokens: int
-    read: int = Field(description="rows; equal to the sum of the headings")
-    headings: dict[str, int] = Field(description="every row is counted under exactly one")
-    sft: int = Field(description="lines of each sft file")
-    pairs: int = Field(description="lines of each pairs file")
-    truncated: int = Field(description="exported rows that were cut to the budget")
-    warned: int = Field(description="exported rows of which the monitor warns")
-    findings: dict[str, int] = Field(description="what the monitor found, in all rows it read -> rows")
-    files: dict[str, str] = Field(description="file -> SHA-256")
-    notes: list[str] = []
-
-
-class LiveEpisode(Record):
-    """An episode under way."""
-
-    id: str
-    steps: int = Field(description="commands so far")
-    command: str | None = Field(default=None, description="the last one, at most 200 characters of it")
-    since: float = Field(description="when it was typed, seconds since 1970")
-
-
-class LiveRun(Record):
-    """The episodes under way in a directory."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    total: int = Field(description="records that the directory will hold in the end")
-    started: float = Field(description="seconds since 1970")
-    episodes: list[LiveEpisode]
-
-
-def canonical(value: Any) -> bytes:
-    """Sorted, compact JSON bytes: the form that hashes are taken of."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def sha256(content: bytes) -> str:
-    """The hex SHA-256 of `content`."""
-    return hashlib.sha256(content).hexdigest()
 
 
 RECORDS: tuple[type[Record], ...] = (

@@ -19,8 +19,7 @@ from model.loading import adapter_hash
 from pipeline.files import read_identity, read_trajectories, write_json, write_record
 from tests.helpers import ROOT
 from tests.helpers.preference import QUICK, recorded, start_adapter, write_sessions
-from tests.helpers.tiny import base as build_base
-from tests.helpers.tiny import scenario, trajectory
+from tests.helpers.tiny import base as build_base, scenario, trajectory
 from tests.helpers.training import exit_code
 
 

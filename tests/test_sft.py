@@ -20,11 +20,9 @@ from model import hardware
 from model.render import Renderer
 from pipeline.files import read_scenarios, write_json, write_record
 from tests.helpers import ROOT
-from tests.helpers.tiny import base as build_base
-from tests.helpers.tiny import scenario, tokenizer, trajectory
+from tests.helpers.tiny import base as build_base, scenario, tokenizer, trajectory
 from tests.helpers.training import exit_code, fit_settings
-from training import inspection, loop
-from training import run as run_of
+from training import inspection, loop, run as run_of
 from training.dataset import IGNORED, build
 from training.inspection import inspect
 from training.settings import TrainingSettings

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exports.length import counter, cut, estimated_tokens
 from exports.rows import Row, fault_of

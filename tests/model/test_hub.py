@@ -15,8 +15,7 @@ import pytest
 from pipeline.files import write_record
 from schema import sha256
 from tests.helpers import ROOT
-from tests.helpers.tiny import base as make_base
-from tests.helpers.tiny import trajectory
+from tests.helpers.tiny import base as make_base, trajectory
 
 NAME, REVISION = "somebody/tiny", "0123456789abcdef0123456789abcdef01234567"
 

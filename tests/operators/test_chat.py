@@ -5,8 +5,18 @@ from typing import Any
 import pytest
 
 from operators.chat import ChatClient, ContextLengthError, EndpointError, RequestRefusedError
-from tests.helpers.chat_server import Behaviour, ChatServer, cut, fail, hang_up, not_json, refuse_format, say, slow
-from tests.helpers.chat_server import wrong_schema as schema
+from tests.helpers.chat_server import (
+    Behaviour,
+    ChatServer,
+    cut,
+    fail,
+    hang_up,
+    not_json,
+    refuse_format,
+    say,
+    slow,
+    wrong_schema as schema,
+)
 
 MESSAGES = [{"role": "user", "content": "ls?"}]
 FORMAT = {"type": "json_object"}

@@ -10,8 +10,7 @@ import pytest
 from pages.show import find_sessions
 from pipeline.files import write_record
 from schema import BadInputError
-from tests.helpers import ROOT, tiny
-from tests.helpers import run_directories as made
+from tests.helpers import ROOT, run_directories as made, tiny
 
 
 def run_show(*arguments: str | Path) -> "subprocess.CompletedProcess[bytes]":

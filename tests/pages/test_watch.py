@@ -16,10 +16,8 @@ from pipeline import locks
 from operators.under_way import UnderWay
 from pages.watch import Watcher, duration, line_of
 from pipeline.files import write_json, write_record
-from tests.helpers import ROOT
-from tests.helpers import run_directories as made
-from tests.helpers.rollouts import clean_environment, command_line, write_scenarios
-from tests.helpers.rollouts import made as templates
+from tests.helpers import ROOT, run_directories as made
+from tests.helpers.rollouts import clean_environment, command_line, made as templates, write_scenarios
 
 DEADLINE_SECONDS = 120.0
 

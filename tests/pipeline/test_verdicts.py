@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pipeline.verdicts import Ending, is_command, is_terminal, terminal_of, verdict_of
 from tests.helpers import ROOT

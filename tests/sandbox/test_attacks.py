@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import containers
-from sandbox import session as session_module
+from sandbox import containers, session as session_module
 from sandbox.checker import verify_each
 from sandbox.containers import HOME_INODES, MEMORY_BYTES, SandboxError, api
 from sandbox.pool import POOL_SECONDS

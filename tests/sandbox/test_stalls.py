@@ -12,9 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from sandbox import checker as checker_module
-from sandbox import containers
-from sandbox import session as session_module
+from sandbox import checker as checker_module, containers, session as session_module
 from sandbox.checker import Check
 from sandbox.containers import SandboxError
 from sandbox.session import Session, session

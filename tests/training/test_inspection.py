@@ -15,8 +15,7 @@ import sft
 from model.render import Renderer, Wire
 from pipeline.files import write_json, write_record
 from schema import Message, Trajectory
-from tests.helpers.tiny import base as tiny_base
-from tests.helpers.tiny import messages_of, scenario, tokenizer, trajectory
+from tests.helpers.tiny import base as tiny_base, messages_of, scenario, tokenizer, trajectory
 from tests.helpers.training import exit_code
 from training import inspection
 from training.dataset import Example, build

@@ -16,8 +16,7 @@ from model import hardware
 from model.hardware import Machine, cannot_run
 from pipeline.files import write_json, write_record
 from tests.helpers import ROOT
-from tests.helpers.tiny import base as build_base
-from tests.helpers.tiny import trajectory
+from tests.helpers.tiny import base as build_base, trajectory
 from tests.helpers.training import exit_code, fit_settings
 from training.plan import command_of
 from training.settings import FitSettings
