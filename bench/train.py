@@ -103,7 +103,7 @@ def main(
     wanted = measurements_of(shape, only or (["compare"] if shape == REAL else ["compare", "length", "share"]))
     if shape == REAL:
         loading.check_model(BASE)
-        rows = {"rows": rows_of(data), "threads": os.cpu_count()}
+        rows = {"rows": session_rows(data), "threads": os.cpu_count()}
         wanted = {name: {label: {**spec, **rows} for label, spec in specs.items()} for name, specs in wanted.items()}
     about = {
         "device": f"CPU, {os.environ.get('OMP_NUM_THREADS', 1)} core" if device == "CPU" else device,
@@ -177,7 +177,7 @@ def measurements_of(shape: str, only: Sequence[str]) -> dict[str, dict[str, Tabl
     return wanted
 
 
-def rows_of(data: Path | None) -> list[dict[str, list[int]]]:
+def session_rows(data: Path | None) -> list[dict[str, list[int]]]:
     """The first sessions of a directory as rows of ids and labels. Raises BadInputError where there are none."""
     from transformers import AutoTokenizer
 

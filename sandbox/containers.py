@@ -145,7 +145,7 @@ def require_image(image: str = IMAGE) -> str:
     if labels.get("sekft.uid") != str(OPERATOR_UID):
         remedy = "remove it and run `make image`" if image == IMAGE else f"build it FROM {IMAGE}"
         raise BadInputError(f"image {image!r} has another user id than {OPERATOR_UID}; {remedy}")
-    tools_of(image, labels)
+    labelled_tools(image, labels)
     return str(found["Id"])
 
 
@@ -155,7 +155,7 @@ def add_image_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", default=IMAGE, metavar="NAME", help=told)
 
 
-def tools_of(image: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+def labelled_tools(image: str, labels: Mapping[str, str]) -> tuple[str, ...]:
     """The commands that the label sekft.tools names, separated by blanks. Raises BadInputError."""
     tools = tuple((labels.get("sekft.tools") or "").split())
     if wrong := [tool for tool in tools if not TOOL.fullmatch(tool)]:
@@ -171,7 +171,7 @@ def tools_of(image: str, labels: Mapping[str, str]) -> tuple[str, ...]:
 def image_tools(image: str) -> tuple[str, ...]:
     """The commands that an image has beside its base's, as its label says, looked up once. Raises SandboxError."""
     with docker_call(f"find image {image}"):
-        return tools_of(image, api().inspect_image(image)["Config"]["Labels"] or {})
+        return labelled_tools(image, api().inspect_image(image)["Config"]["Labels"] or {})
 
 
 @cache

@@ -67,7 +67,7 @@ def test_all_trainers_train_the_same(base: str) -> None:
 def test_recorded_sessions_are_trained_on_in_all_trainers(tmp_path: Path) -> None:
     for index in range(train.SESSIONS + 1):
         write_record(tmp_path / "data", tiny.trajectory(f"t{index:02d}-s0", steps=1 + index % 3))
-    rows = train.rows_of(tmp_path / "data")
+    rows = train.session_rows(tmp_path / "data")
     assert len(rows) == train.SESSIONS
     assert all(0 < sum(label != -100 for label in row["labels"]) < len(row["labels"]) for row in rows)
     spec = {**train.cases(train.REAL)["fp32"][1], "base": str(train.BASE), "share": 0, "epochs": 1, "rows": rows}
@@ -77,7 +77,7 @@ def test_recorded_sessions_are_trained_on_in_all_trainers(tmp_path: Path) -> Non
         assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-4)
     write_record(tmp_path / "few", tiny.trajectory())
     with pytest.raises(BadInputError, match="holds 1 kept sessions, 12 are needed"):
-        train.rows_of(tmp_path / "few")
+        train.session_rows(tmp_path / "few")
 
 
 def test_mfu_leaves_out_repeated_work(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
