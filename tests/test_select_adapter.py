@@ -59,7 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_record(place / "reported", tiny.scenario("reported-1"))
     for scenario in OTHERS:
         write_record(place / "selection", scenario)
-    flags = ["--data", "data", "--base", "base", "--out", "overfit", "--epochs", "40", "--lr", "1e-2", "--accum", "1"]
+    flags = ["--data", "data", "--base", "base", "--out", "overfit", "--epochs", "15", "--lr", "1e-2", "--accum", "1"]
     script(place, "sft.py", *flags)
     return place
 
