@@ -31,7 +31,7 @@ from schema import AdapterIdentity, BadInputError, Manifest
 from training import reload
 from training.run import print_finished
 
-SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit")
+SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit", "adapter")
 
 
 def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
@@ -67,10 +67,10 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
         members[digest] = about
         first = next(iter(members.values())).flags
         for name in SAME:
-            if about.flags[name] != first[name]:
+            if about.flags.get(name) != first.get(name):  # "adapter": where dpo.py began
                 raise BadInputError(
-                    f"{adapter / 'sekft.json'}: flags.{name} is {about.flags[name]!r}, of {adapters[0]} "
-                    f"{first[name]!r}; average adapters that began at the same weights"
+                    f"{adapter / 'sekft.json'}: flags.{name} is {about.flags.get(name)!r}, of {adapters[0]} "
+                    f"{first.get(name)!r}; average adapters that began at the same weights"
                 )
     return members
 
@@ -117,6 +117,7 @@ def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> Adapt
         git_commit=manifest.git_commit,
         data_hash=common([one.data_hash for one in about]),
         averaged=manifest.flags["adapters"],
+        earlier=about[0].earlier,
         trained_on=[row for _, row in sorted(seen.items())],
     )
 

@@ -365,6 +365,15 @@ class TrainedSession(Record):
     trajectory_id: str
 
 
+class EarlierRun(Record):
+    """A training run whose adapter another run began with."""
+
+    adapter_hash: str = Field(description="SHA-256 of the weights that it ended with")
+    flags: dict[str, Any] = {}
+    git_commit: str | None = None
+    data_hash: str | list[str] | None = None
+
+
 class AdapterIdentity(Record):
     """What an adapter belongs to and has seen: `sekft.json` in its directory."""
 
@@ -376,7 +385,8 @@ class AdapterIdentity(Record):
     git_commit: str | None = None
     data_hash: str | list[str] | None = Field(default=None, description="SHA-256 of the training examples")
     averaged: list[str] | None = Field(default=None, description="hashes of the adapters that this is the mean of")
-    trained_on: list[TrainedSession] = []
+    earlier: list[EarlierRun] = Field(default=[], description="dpo: the runs behind the start adapter, the first first")
+    trained_on: list[TrainedSession] = Field(default=[], description="in this run and in every earlier one")
 
 
 class Rate(Record):

@@ -30,6 +30,7 @@ UTILISATION = 0.33  # of the peak: LLaMA-Factory's 7B LoRA on an A100 under the 
 NF4_BYTES = 0.53  # per weight, scales under double quantisation included
 ADAPTER_BYTES = 16  # per trainable parameter: weight, gradient and two Adam moments in fp32
 WORTH_BF16 = 1.3  # times as fast as fp32: from there on a CPU gains, casts included
+SLOW_HOURS = 48.0  # on a CPU, where a run that is estimated to take longer is refused
 LOGIT_BYTES = 12  # per trained position and vocabulary entry: fp32 logits, their softmax, their gradient
 
 
@@ -357,3 +358,66 @@ def median_seconds(dtype: Any, size: int = 512) -> float:
         torch.mm(left, right)
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds[1:])
+
+
+def cpu_flops_here(size: int = 768) -> float:
+    """FLOP/s of an fp32 matrix product on this CPU, the best of three."""
+    import torch
+
+    matrix = torch.ones(size, size)
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        matrix @ matrix
+        seconds.append(time.perf_counter() - began)
+    return float(2 * size**3 / min(seconds))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The device that a training run would use, as a probe found it."""
+
+    kind: str  # cuda or cpu
+    name: str
+    free_bytes: int | None
+    flops: float | None  # peak operations per second; None for a GPU that PEAK_FLOPS does not name
+
+
+def machine_here() -> Machine:
+    """The first CUDA device that torch sees, or else this CPU.
+
+    torch sees no device where CUDA_VISIBLE_DEVICES is empty or -1. The speed of a CPU is measured, in milliseconds.
+    """
+    import torch
+
+    if torch.cuda.is_available():
+        gpu = gpu_here()
+        peak = next((flops for part, flops in PEAK_FLOPS.items() if part in gpu.name), None)
+        return Machine("cuda", gpu.name, gpu.free_bytes, peak)
+    name = f"CPU, {torch.get_num_threads()} cores"
+    return Machine("cpu", name, free_bytes_here(), cpu_flops_here())
+
+
+def cannot_run(machine: Machine, need: dict[str, int], hours: float | None, *, allow_slow: bool) -> str | None:
+    """The error for a run that this machine cannot do, or not in SLOW_HOURS; None where it can.
+
+    Refused is what is certain: that weights and adapter alone are more than the free memory. Activations are an
+    estimate, and `too_small` warns of them. On a CPU `allow_slow` overrides: memory can be swapped, and days can pass.
+
+    Args:
+        machine: the device.
+        need: bytes by purpose, as `memory` counts them.
+        hours: the run's estimated hours on it.
+        allow_slow: the flag.
+    """
+    if allow_slow and machine.kind == "cpu":
+        return None
+    fixed, remedy = need["weights"] + need["adapter"], "take a smaller base or another machine"
+    if machine.kind == "cpu":
+        remedy += ", or pass --allow-slow"
+    if machine.free_bytes is not None and fixed > machine.free_bytes:
+        free = machine.free_bytes / 2**30
+        return f"weights and adapter need {fixed / 2**30:.1f} GiB, {machine.name} has {free:.1f} GiB free; {remedy}"
+    if machine.kind == "cpu" and hours is not None and hours > SLOW_HOURS:
+        return f"this run is estimated to take {hours:.0f} hours on {machine.name}; {remedy}"
+    return None

@@ -96,7 +96,7 @@ def read_identity(adapter: Path) -> AdapterIdentity:
 
 def write_identity(adapter: Path, identity: AdapterIdentity) -> None:
     """Write an adapter's sekft.json."""
-    absent = {"averaged"} if identity.averaged is None else set()
+    absent = {name for name in ("averaged", "earlier") if not getattr(identity, name)}
     write_json(adapter / "sekft.json", identity.model_dump(mode="json", exclude=absent))
 
 

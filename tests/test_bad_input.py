@@ -113,6 +113,14 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("pipeline.records_page", ["--out", "file/out"], {}, "cannot be written"),
     ("sandbox.tables", ["--page", "nowhere.md"], {}, "nowhere.md: cannot be read"),
     ("sandbox.tables", ["--page", "file"], {}, "marker comments"),
+    ("sft.py", ["--base", BASE, "--data", "sessions", "--out", "o", "--usd-per-hour", "nan"], {}, "--usd-per-hour"),
+    ("sft.py", ["--base", "bare", "--data", "sessions", "--plan"], {}, "tokenizer"),
+    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "nowhere", "--plan"], {}, "no adapter_model"),
+    ("dpo.py", ["--base", BASE, "--data", "nowhere", "--adapter", "other", "--inspect"], {}, "no such directory"),
+    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other"], {}, "--out is missing"),
+    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--out", "o"], {}, "flags: no render"),
+    ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--beta", "nan"], {}, "--beta"),
+    ("dpo.py", ["--data", "sessions"], {}, "--adapter"),
 ]
 
 

@@ -12,7 +12,6 @@ ERROR names rows that would train a model wrongly; its text shows the first faul
 import re
 import statistics
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -430,21 +429,8 @@ def estimate(dataset: Dataset, settings: FitSettings) -> dict[str, Any] | None:
 
     found = hardware.costs(hardware.shape_of(base), settings.workload(*dataset.sizes()))
     if not torch.cuda.is_available():
-        found["hours"]["this CPU"] = float(f"{hardware.hours_on(found['flops'], _cpu_flops()):.2g}")
+        found["hours"]["this CPU"] = float(f"{hardware.hours_on(found['flops'], hardware.cpu_flops_here()):.2g}")
     return found
-
-
-def _cpu_flops(size: int = 768) -> float:
-    """FLOP/s of an fp32 matrix product on this CPU, the best of three."""
-    import torch
-
-    matrix = torch.ones(size, size)
-    seconds = []
-    for _ in range(3):
-        began = time.perf_counter()
-        matrix @ matrix
-        seconds.append(time.perf_counter() - began)
-    return float(2 * size**3 / min(seconds))
 
 
 def show(example: Example, *, colour: bool) -> str:

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from model.loading import pick_dtype
 from pipeline.files import write_json
 from schema import BadInputError
 from training.dataset import IGNORED, steps_of
-from training.settings import TrainingSettings
+from training.settings import LoopSettings, TrainingSettings
 
 OVERFIT_LOSS = 0.05  # nats per trained token, over every batch of an epoch
 WARMUP = 0.05  # of all steps
@@ -133,23 +134,40 @@ def single_rows(batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"input_ids": ids[None, :end], "labels": labels[None, :end]}
 
 
-def add_gradients(model: Any, batch: dict[str, Any], labels: int, autocast: Callable[[], Any]) -> Any:
-    """Add the gradients of `compact_loss` over `labels` on a CPU; returns the loss.
+@dataclass(frozen=True)
+class Objective:
+    """What a run minimises, and what it logs beside the loss."""
 
-    The rows are worked on side by side, with an equal share of the cores each: the products of a small base are too
-    short to be divided well. The sum does not depend on which row is done first.
+    collate: Callable[[Sequence[Any]], dict[str, Any]]  # rows into a batch
+    pieces: Callable[[dict[str, Any]], Iterator[dict[str, Any]]]  # the parts of a batch that one core works on
+    loss: Callable[[Any, dict[str, Any]], Any]  # model, batch or piece: the sum of its losses
+    count: Callable[[dict[str, Any]], int] | None = None  # what the sum is divided by; None: the labels
+    figures: Callable[[], dict[str, float]] = dict  # of the step that just ended
+    why_failed: Callable[[Sequence[dict[str, Any]]], str | None] = lambda entries: None  # of the log so far
+
+
+SUPERVISED = Objective(collate, single_rows, compact_loss)
+
+
+def add_gradients(
+    model: Any, batch: dict[str, Any], count: int, autocast: Callable[[], Any], objective: Objective = SUPERVISED
+) -> Any:
+    """Add the gradients of the summed loss over `count` on a CPU; returns the loss.
+
+    The pieces of the batch are worked on side by side, with an equal share of the cores each: the products of a small
+    base are too short to be divided well. The sum does not depend on which piece is done first.
     """
     import torch
 
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    rows = sorted(single_rows(batch), key=lambda row: -row["input_ids"].shape[1])
+    rows = sorted(objective.pieces(batch), key=lambda row: -row["input_ids"].shape[1])
     cores = torch.get_num_threads()
     workers = min(cores, len(rows))
 
     def work(row: dict[str, Any]) -> tuple[Any, Any]:
         torch.set_num_threads(cores // workers)  # of this thread
         with autocast():
-            loss = compact_loss(model, row) / labels
+            loss = objective.loss(model, row) / count
         return loss.detach(), torch.autograd.grad(loss, parameters)
 
     total = torch.zeros(())
@@ -167,7 +185,7 @@ def add_gradients(model: Any, batch: dict[str, Any], labels: int, autocast: Call
 
 
 def training_arguments(
-    settings: TrainingSettings, total: int, out: Path, *, on_cpu: bool, side_by_side: bool = False
+    settings: LoopSettings, total: int, out: Path, *, on_cpu: bool, side_by_side: bool = False
 ) -> dict[str, Any]:
     """The arguments of transformers' TrainingArguments; `total` is the number of steps of the run.
 
@@ -210,19 +228,21 @@ def training_arguments(
 
 def make_trainer(
     model: Any,
-    rows: Sequence[dict[str, list[int]]],
+    rows: Sequence[Any],
     out: Path,
-    settings: TrainingSettings,
+    settings: LoopSettings,
     *,
     data_hash: str,
     progress: stage.Progress,
     compact: bool,
     logdir: Path | None = None,
+    objective: Objective = SUPERVISED,
 ) -> tuple[Any, Any]:
     """A transformers Trainer with our loss and collation, and its callback with the log (`entries`).
 
-    With `compact` the loss is `compact_loss` (right where `head_is_plain`). `data_hash` marks the rows that a
-    checkpoint belongs to. TensorBoard's files go to `logdir` (default <out>/runs).
+    With `compact` the loss is that of `objective` (`compact_loss` is right where `head_is_plain`), without it the
+    model's own. `data_hash` marks the rows that a checkpoint belongs to. TensorBoard's files go to `logdir` (default
+    <out>/runs).
     """
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
@@ -263,7 +283,7 @@ def make_trainer(
             with self.path.open("a") as stream:
                 stream.write(json.dumps(entry) + "\n")
             progress.record(f"step-{entry['step']}", f"loss {entry['loss']:.4f} grad_norm {entry['grad_norm']:.3f}")
-            if failure := why_failed(entry):
+            if failure := why_failed(entry) or objective.why_failed(self.entries):
                 raise BadInputError(failure)
             window = [entry["loss"] for entry in self.entries[-(total // settings.epochs) :]]
             self.reached = state.epoch is not None and state.epoch >= 1 and max(window) < OVERFIT_LOSS
@@ -276,17 +296,27 @@ def make_trainer(
             write_json(checkpoint / "complete.json", {"data": data_hash, "step": state.global_step})
 
     class CompactTrainer(Trainer):  # type: ignore[misc]
-        """Trainer whose loss computes logits for trained positions only."""
+        """Trainer whose loss is the objective's, with logits for trained positions only."""
 
         def compute_loss(
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
-            """Summed loss over the number of labels in the whole optimizer step."""
+            """Summed loss over the number of labels (or what else counts) in the whole optimizer step."""
             if not compact:
                 return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
-            # compact_loss calls the decoder directly, without the autocast that accelerate wraps around model.forward.
+            # The objective calls the decoder directly, without the autocast that accelerate wraps around model.forward.
             with self.accelerator.autocast():
-                return compact_loss(self.accelerator.unwrap_model(model), inputs) / num_items_in_batch
+                return objective.loss(self.accelerator.unwrap_model(model), inputs) / num_items_in_batch
+
+        def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+            """Log a step with the figures of the objective."""
+            super().log({**logs, **(objective.figures() if "loss" in logs else {})}, start_time)
+
+        def _get_num_items_in_batch(self, batch_samples: list[Any], device: Any) -> Any:
+            """What the loss of an optimizer step is divided by."""
+            if objective.count is None:
+                return super()._get_num_items_in_batch(batch_samples, device)
+            return sum(map(objective.count, batch_samples))
 
         def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: Any = None) -> Any:
             """Loss and gradients of one batch."""
@@ -294,13 +324,15 @@ def make_trainer(
                 return super().training_step(model, inputs, num_items_in_batch)
             model.train()
             return add_gradients(
-                self.accelerator.unwrap_model(model), inputs, num_items_in_batch, self.accelerator.autocast
+                self.accelerator.unwrap_model(model), inputs, num_items_in_batch, self.accelerator.autocast, objective
             )
 
     on_cpu = model.device.type == "cpu"
     # A gradient scaler wants the loss of the whole batch.
     side_by_side = on_cpu and compact and pick_dtype(settings.dtype, "cpu") != torch.float16
     given = training_arguments(settings, total, out, on_cpu=on_cpu, side_by_side=side_by_side)
+    if objective is not SUPERVISED:  # whose rows have one length
+        given["train_sampling_strategy"] = "random"
     arguments = TrainingArguments(**given)
     # Trainer would use every visible GPU, and --batch would be the batch of each.
     arguments._n_gpu = min(arguments.n_gpu, 1)
@@ -310,7 +342,7 @@ def make_trainer(
         model=model,
         args=arguments,
         train_dataset=rows,
-        data_collator=collate,
+        data_collator=objective.collate,
         callbacks=[tensorboard, log],
     )
     trainer.model_accepts_loss_kwargs = True
@@ -336,15 +368,17 @@ def why_failed(entry: dict[str, Any]) -> str | None:
 def log_entry(logs: dict[str, Any], step: int) -> dict[str, Any] | None:
     """The line of log_history.jsonl for one of Trainer's logs; None for its closing summary.
 
-    `scale` and `skipped_steps` (since the start) belong to the gradient scaler and exist only in fp16.
+    `scale` and `skipped_steps` (since the start) belong to the gradient scaler and exist only in fp16. The figures of
+    an objective follow under their own names.
     """
     if "loss" not in logs:
         return None
+    named = {"step", "epoch", "loss", "learning_rate", "grad_norm"}
     return {
         "step": step,
         "epoch": logs.get("epoch"),
         "loss": logs["loss"],
         "lr": logs["learning_rate"],
         "grad_norm": logs["grad_norm"],
-        **{name: logs[name] for name in ("scale", "skipped_steps") if name in logs},
+        **{name: value for name, value in logs.items() if name not in named},
     }

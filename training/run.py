@@ -29,7 +29,8 @@ from training import reload
 from training.dataset import NAMED, Dataset, build, steps_of
 from training.inspection import print_inspection
 from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
-from training.settings import FitSettings, TrainingSettings
+from training.plan import Plan, plan_of, print_plan
+from training.settings import FitSettings, RunSettings, TrainingSettings
 
 
 def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
@@ -37,23 +38,28 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
 
     Raises BadInputError for data, a base or settings that cannot be used.
     """
-    refuse_several_processes()
+    refuse_several_processes("sft.py")
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
     settings = settings.within_context()
     if settings.inspect_only:
         return inspect_data(settings, trajectories, others)
-    if settings.out is None:
-        raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect)")
-    out, base = settings.out, settings.base
+    if settings.plan_only:
+        return plan_data(settings, trajectories, others)
+    out, base = out_of(settings), settings.base
     before = None if settings.redo else read_manifest(out)
-    settings = check_run(settings, trajectories, finished=before is not None and before.finished)
+    finished = before is not None and before.finished
+    settings = check_run(settings, trajectories, finished=finished)
     renderer = Renderer.for_base(load_tokenizer(base), settings.render)  # refuses a template before --out is begun
+    dataset = None if finished else dataset_of(settings, trajectories, others, renderer)
+    if dataset is not None and held is None:
+        training_plan(settings, dataset).refuse()
     manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
     if manifest.finished:
         return print_finished(out, base, manifest)
     print_adapter(settings)
     before_files = files_of(base, held)
-    dataset = dataset_of(settings, trajectories, others, renderer)
+    dataset = dataset or dataset_of(settings, trajectories, others, renderer)
+    print_left_out(dataset)
     losses, figures = train(dataset, settings, out, held)
     if settings.overfit and not figures["overfit_reached"]:
         raise BadInputError(
@@ -73,12 +79,40 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     return stage.DONE
 
 
-def refuse_several_processes() -> None:
+def refuse_several_processes(script: str) -> None:
     """Raise BadInputError where a launcher started several processes."""
     if (processes := os.environ.get("WORLD_SIZE", "1")) != "1":
         raise BadInputError(
-            f"WORLD_SIZE is {processes}: sft.py is one process on one device; start it with plain python"
+            f"WORLD_SIZE is {processes}: {script} is one process on one device; start it with plain python"
         )
+
+
+def out_of(settings: RunSettings) -> Path:
+    """The adapter directory to write. Raises BadInputError where none is named."""
+    if settings.out is None:
+        raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect or --plan)")
+    return settings.out
+
+
+def plan_data(settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]) -> int:
+    """Print the plan of --plan; returns its exit code. Reads no weights."""
+    check_tokenizer(settings.base)
+    renderer = Renderer.for_base(load_tokenizer(settings.base), settings.render)
+    settings = settings.with_learning_rate()
+    dataset = dataset_of(settings, trajectories, others, renderer)
+    print_left_out(dataset)
+    return print_plan(training_plan(settings, dataset))
+
+
+def training_plan(settings: FitSettings, dataset: Dataset) -> Plan:
+    """What the run would do and cost."""
+    costs = hardware.costs(hardware.shape_of(settings.base), settings.workload(*dataset.sizes()))
+    rows = len(dataset.examples)
+    return plan_of(
+        "sft", settings, costs, rows=rows, tokens=sum(dataset.sizes()[0]),
+        steps=steps_of(rows, settings.batch, settings.accum, settings.epochs),
+        trainable_parameters=costs["trainable_parameters"],
+    )  # fmt: skip
 
 
 def inspect_data(settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory]) -> int:
@@ -157,7 +191,6 @@ def dataset_of(
     dataset = built(settings, trajectories, others, renderer)
     if dataset.malformed:
         raise BadInputError(dataset.malformed[0])
-    print_left_out(dataset)
     if not dataset.examples:
         left_out = dataset.counts()["left_out"]
         raise BadInputError(f"{settings.data}: no row is left to train on ({left_out}); see --inspect")

@@ -4,16 +4,17 @@
 
     settings = FitSettings(**vars(add_training_flags(stage.command_line(__doc__)).parse_args()))
 
-sft.py and `resident.py fit` have these flags.
+sft.py and `resident.py fit` have these flags. dpo.py has those of every run, and its own.
 """
 
 import argparse
 import dataclasses
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from model import hardware
 from model.hardware import Workload
@@ -24,19 +25,17 @@ from pipeline.stage import add_base_flag
 from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
-AT_LEAST_ONE = ("lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit")
+AT_LEAST_ONE = (
+    "lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit", "per_scenario",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingSettings:
-    """Every flag that decides the trained weights. The manifest and sekft.json record them under these names."""
+class LoopSettings:
+    """The flags of every trainer that decide the trained weights."""
 
-    render: Wire = "markers"
-    lora_r: int = 16
-    lora_alpha: int = 32
-    lora_targets: str = "all-linear"
     lr: float | None = None  # None: by the width of the base
-    epochs: int = EPOCHS  # None, as from a flag that was left out, becomes EPOCHS or OVERFIT_EPOCHS
+    epochs: int = EPOCHS  # None, as from a flag that was left out, becomes the class's default or OVERFIT_EPOCHS
     batch: int = 1
     accum: int = 8  # 1 for an overfit
     load_4bit: bool = False
@@ -45,17 +44,25 @@ class TrainingSettings:
     seed: int = 0
     overfit: int | None = None
     max_length_tokens: int = 4096
-    limit: int | None = None
-    include_not_kept: bool = False
 
     def __post_init__(self) -> None:
         if self.epochs is None:
-            object.__setattr__(self, "epochs", OVERFIT_EPOCHS if self.overfit else EPOCHS)
+            object.__setattr__(self, "epochs", OVERFIT_EPOCHS if self.overfit else type(self).epochs)
         if self.overfit:
             object.__setattr__(self, "accum", 1)
 
-    def workload(self, lengths: Sequence[int], trained: Sequence[int]) -> Workload:
-        """The run's costs on the device here, for rows with so many tokens and trained positions."""
+    def work(
+        self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str, rows: int = 1
+    ) -> Workload:
+        """The run's costs on the device here.
+
+        Args:
+            lengths: the tokens of each row.
+            trained: its trained positions.
+            rank: of the adapter.
+            targets: as in --lora-targets.
+            rows: rows that are held at once for each of --batch.
+        """
         import torch
 
         on_gpu = torch.cuda.is_available()
@@ -63,14 +70,30 @@ class TrainingSettings:
         return Workload(
             lengths=lengths,
             trained=trained,
-            lora_r=self.lora_r,
-            lora_targets=self.lora_targets,
+            lora_r=rank,
+            lora_targets=targets,
             epochs=self.epochs,
-            batch=self.batch if on_gpu else min(torch.get_num_threads(), self.batch * self.accum),
+            batch=rows * (self.batch if on_gpu else min(torch.get_num_threads(), self.batch * self.accum)),
             load_4bit=self.load_4bit,
             checkpointing=on_gpu if checkpointing is None else checkpointing,
             half=pick_dtype(self.dtype, "cuda" if on_gpu else "cpu") != torch.float32,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(LoopSettings):
+    """Every flag of sft.py that decides the trained weights. Manifest and sekft.json record them under these names."""
+
+    render: Wire = "markers"
+    lora_r: int = 16
+    lora_alpha: int = 32
+    lora_targets: str = "all-linear"
+    limit: int | None = None
+    include_not_kept: bool = False
+
+    def workload(self, lengths: Sequence[int], trained: Sequence[int]) -> Workload:
+        """The run's costs on the device here, for rows with so many tokens and trained positions."""
+        return self.work(lengths, trained, rank=self.lora_r, targets=self.lora_targets)
 
     def deciding_flags(self) -> dict[str, Any]:
         """The flags that decide the trained weights, by name."""
@@ -78,8 +101,8 @@ class TrainingSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitSettings(TrainingSettings):
-    """All flags of sft.py: those of the training, and which data, base and directories to use.
+class RunSettings(LoopSettings):
+    """The flags of every trainer: those of the loop, and which data, base and directories to use, and what to print.
 
     Raises BadInputError for a number out of range.
     """
@@ -92,6 +115,9 @@ class FitSettings(TrainingSettings):
     logdir: Path | None = None
     inspect_only: bool = False
     show_rows: int = 0
+    plan_only: bool = False
+    usd_per_hour: float | None = None
+    allow_slow: bool = False
     partial: bool = False
     redo: bool = False
     reload_after: bool | None = None  # None: yes, except where the base is held in memory
@@ -99,15 +125,17 @@ class FitSettings(TrainingSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in AT_LEAST_ONE:
-            value = getattr(self, name)
+            value = getattr(self, name, None)
             if value is not None and value < 1:
                 raise BadInputError(f"--{name.replace('_', '-')} is {value}; it must be at least 1")
         if self.show_rows < 0:
             raise BadInputError(f"--show is {self.show_rows}; it must be at least 0")
         if self.lr is not None and not 0 < self.lr < 1:
             raise BadInputError(f"--lr is {self.lr}; it must lie between 0 and 1, or be left out")
+        if self.usd_per_hour is not None and not 0 <= self.usd_per_hour < math.inf:
+            raise BadInputError(f"--usd-per-hour is {self.usd_per_hour}; it must be at least 0, and finite")
 
-    def within_context(self) -> "FitSettings":
+    def within_context(self) -> Self:
         """These settings with the context of the base as the longest row, where that is shorter."""
         config = Path(self.base) / "config.json"
         context = read_json(config).get("max_position_embeddings") if config.exists() else None
@@ -116,30 +144,51 @@ class FitSettings(TrainingSettings):
         print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
         return dataclasses.replace(self, max_length_tokens=context)
 
-    def with_learning_rate(self) -> "FitSettings":
-        """These settings with the usual learning rate of the base where none was given; prints the rate."""
+    def with_learning_rate(self, share: float = 1.0) -> Self:
+        """These settings with a share of the base's usual learning rate where none was given; prints the rate."""
         if self.lr is not None:
             return self
-        rate = hardware.usual_learning_rate(self.base)
+        rate = float(f"{share * hardware.usual_learning_rate(self.base):.2g}")
         print(f"learning rate {rate:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
         return dataclasses.replace(self, lr=rate)
 
 
+@dataclass(frozen=True, kw_only=True)
+class FitSettings(TrainingSettings, RunSettings):
+    """All flags of sft.py. Raises BadInputError for a number out of range."""
+
+
 def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Give a parser the flags of a training run; returns it."""
+    """Give a parser the flags of sft.py; returns it."""
+    add = parser.add_argument
+    add_run_flags(parser, rows="rows", lr="2e-4 * 4096 / width of the base", epochs=EPOCHS)
+    add("--render", choices=("markers", "chat"), default="markers", help="render format (default markers)")
+    add("--lora-r", type=int, default=16, help="rank of the adapter (default 16)")
+    add("--lora-alpha", type=int, default=32, help="scale of the adapter times its rank (default 32)")
+    add("--lora-targets", default="all-linear", help="comma-separated linear layers (default all-linear)")
+    add("--include-not-kept", action="store_true", help="train on trajectories that are not kept, too")
+    add("--limit", type=int, default=None, help="use only the first rows of --data")
+    return parser
+
+
+def add_run_flags(parser: argparse.ArgumentParser, *, rows: str, lr: str, epochs: int) -> None:
+    """Give a parser the flags of every trainer.
+
+    Args:
+        parser: the parser.
+        rows: what a batch consists of.
+        lr: the default learning rate.
+        epochs: the default number of epochs.
+    """
     add = parser.add_argument
     add("--data", type=Path, required=True, help="directory of trajectories (rollout.py --out)")
     add("--scenarios", type=Path, default=None, help="train only on the sessions of these scenarios (default all)")
     add_base_flag(parser)
     add("--out", type=Path, default=None, help="adapter directory to write; one directory per run")
     add("--holdout", type=Path, default=None, help="held-out scenarios (split.py): refuse data that overlaps")
-    add("--render", choices=("markers", "chat"), default="markers", help="render format (default markers)")
-    add("--lora-r", type=int, default=16, help="rank of the adapter (default 16)")
-    add("--lora-alpha", type=int, default=32, help="scale of the adapter times its rank (default 32)")
-    add("--lora-targets", default="all-linear", help="comma-separated linear layers (default all-linear)")
-    add("--lr", type=float, help="peak learning rate, decays linearly (default 2e-4 * 4096 / width of the base)")
-    add("--epochs", type=int, help=f"passes over the data (default {EPOCHS}; --overfit: at most {OVERFIT_EPOCHS})")
-    add("--batch", type=int, default=1, help="rows per micro-batch (default 1, which needs no padding)")
+    add("--lr", type=float, help=f"peak learning rate, decays linearly (default {lr})")
+    add("--epochs", type=int, help=f"passes over the data (default {epochs}; --overfit: at most {OVERFIT_EPOCHS})")
+    add("--batch", type=int, default=1, help=f"{rows} per micro-batch (default 1, which needs no padding)")
     add("--accum", type=int, default=8, help="micro-batches per optimizer step (default 8; --overfit: 1)")
     add("--max-length-tokens", type=int, default=4096, help="longer rows are left out and named (default 4096)")
     add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
@@ -152,11 +201,14 @@ def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
     )
     add("--logdir", type=Path, default=None, help="TensorBoard directory (default <out>/runs)")
     add("--seed", type=int, default=0, help="seed of initialisation and order (default 0)")
-    add("--overfit", type=int, metavar="N", help="sanity check: train on N rows until their loss is about 0")
-    add("--include-not-kept", action="store_true", help="train on trajectories that are not kept, too")
-    add("--limit", type=int, default=None, help="use only the first rows of --data")
+    add("--overfit", type=int, metavar="N", help=f"sanity check: train on N {rows} until their loss is about 0")
     add("--inspect", dest="inspect_only", action="store_true", help="check mask and data; train nothing")
     add("--show", dest="show_rows", type=int, default=0, metavar="N", help="print N rows with their mask (--inspect)")
+    add(
+        "--plan", dest="plan_only", action="store_true", help="print command, steps, hours, memory, cost; train nothing"
+    )
+    add("--usd-per-hour", type=float, default=None, help="price of the machine, for --plan (default: no price)")
+    add("--allow-slow", action="store_true", help="on a CPU: run what it is refused for, too large or days long")
     add("--partial", action="store_true", help="accept an unfinished data directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     add(
@@ -166,4 +218,3 @@ def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
         default=None,
         help="compare the saved adapter's logits in a fresh process (default: on, except in a resident process)",
     )
-    return parser

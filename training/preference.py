@@ -1,0 +1,366 @@
+"""Preference training: pairs of recorded sessions, the reference's log-probs, and the loss.
+
+    data = preference_data(settings, trajectories, renderer, adapter_hash)
+    objective = preference_objective(settings)
+    rows = pair_rows(data, settings, reference_log_probs(model, data, settings, out / REFERENCE))
+
+The loss of a pair is -log sigmoid(r(chosen) - r(rejected)), where r = beta * sum_t w_t (log pi(t) - log pi_ref(t)) over
+the tokens t of a session (Rafailov et al. 2023, arXiv 2305.18290). The weight w_t is 1 for the ids that the operator
+sampled and each end marker, and 0 for the environment's. With --loss dmpo it is phi(k, T) for every token of the
+operator's turn k of T (see `turn_weight`).
+"""
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline import stage
+from model.render import Renderer
+from schema import BadInputError, Trajectory, canonical, sha256
+from training.dataset import Dataset, Example, build
+from training.loop import Objective
+from training.pairs import PER_SCENARIO, Paired, candidate_of, pair_up
+from training.settings import LoopSettings, RunSettings, add_run_flags
+
+EPOCHS = 1
+RATE_SHARE = 0.05  # of SFT's usual rate: 1e-5 for Mistral-7B
+COLLAPSE_NATS, COLLAPSE_STEPS = 0.5, 10
+REFERENCE = "reference.jsonl"  # in the adapter's directory: the start adapter's log-probs of each session
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceSettings(LoopSettings):
+    """Every flag of dpo.py that decides the trained weights. Manifest and sekft.json record them under these names."""
+
+    epochs: int = EPOCHS
+    beta: float = 0.1
+    loss: Literal["sigmoid", "dmpo"] = "sigmoid"
+    gamma: float = 0.9
+    sft_weight: float = 0.0
+    loss_on_environment: bool = False
+    per_scenario: int = PER_SCENARIO
+
+    def deciding_flags(self) -> dict[str, Any]:
+        """The flags that decide the trained weights, by name."""
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(PreferenceSettings)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DpoSettings(PreferenceSettings, RunSettings):
+    """All flags of dpo.py. Raises BadInputError for a number out of range."""
+
+    adapter: Path
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.beta < 100:
+            raise BadInputError(f"--beta is {self.beta}; it must lie between 0 and 100")
+        if not 0 < self.gamma < 1:
+            raise BadInputError(f"--gamma is {self.gamma}; it must lie between 0 and 1")
+        if not 0 <= self.sft_weight < 100:
+            raise BadInputError(f"--sft-weight is {self.sft_weight}; it must lie between 0 and 100")
+        if self.loss_on_environment and self.loss != "sigmoid":
+            raise BadInputError(
+                "--loss-on-environment belongs to --loss sigmoid: the environment has no turns to weigh"
+            )
+
+
+def add_preference_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Give a parser the flags of dpo.py; returns it."""
+    add = parser.add_argument
+    add("--adapter", type=Path, required=True, help="adapter to start from, which sampled --data (sft.py --out)")
+    add_run_flags(parser, rows="pairs", lr="1e-5 * 4096 / width of the base", epochs=EPOCHS)
+    add("--beta", type=float, default=0.1, help="how hard the policy is held to its start (default 0.1)")
+    add("--loss", choices=("sigmoid", "dmpo"), default="sigmoid", help="dmpo weighs turns by --gamma (default sigmoid)")
+    add("--gamma", type=float, default=0.9, help="dmpo: the discount from turn to turn (default 0.9)")
+    add("--sft-weight", type=float, default=0.0, help="weight of the chosen side's mean SFT loss (default 0)")
+    add(
+        "--loss-on-environment",
+        action="store_true",
+        help="ablation: count the environment's tokens after the first command as the operator's, as TRL does",
+    )
+    add(
+        "--per-scenario",
+        type=int,
+        default=PER_SCENARIO,
+        help=f"pairs of a scenario at most (default {PER_SCENARIO})",
+    )
+    return parser
+
+
+@dataclass
+class PreferenceData:
+    """The pairs of a run. `dataset` holds their sessions once each, and the result for every row of the input."""
+
+    dataset: Dataset
+    pairs: list[tuple[Example, Example]] = field(default_factory=list)
+
+    def counts(self) -> dict[str, Any]:
+        """Counts of rows, pairs and tokens; read = used + the sum of left_out."""
+        return {**self.dataset.counts(), "pairs": len(self.pairs)}
+
+    def hash(self) -> str:
+        """SHA-256 over pairs, ids and masks; identifies the rows that a checkpoint was trained on."""
+        named = [[chosen.id, rejected.id] for chosen, rejected in self.pairs]
+        return sha256(canonical([named, self.dataset.hash()]))
+
+    def keep_first(self, count: int) -> None:
+        """Train on the first `count` pairs only; sessions of no other pair are beyond the limit."""
+        self.pairs = self.pairs[:count]
+        used = {example.id for pair in self.pairs for example in pair}
+        self.dataset.left_out["beyond_limit"] += [one.id for one in self.dataset.examples if one.id not in used]
+        self.dataset.examples = [one for one in self.dataset.examples if one.id in used]
+
+
+def preference_data(
+    settings: DpoSettings, trajectories: Sequence[Trajectory], renderer: Renderer, digest: str
+) -> PreferenceData:
+    """The pairs among `trajectories` that the adapter with the hash `digest` sampled, with the ids as sampled.
+
+    Every other row is left out for one reason: those of training/pairs.py and training/dataset.py, `other_operator`
+    (somebody else, or another adapter, acted), and `not_recorded` (the sampled ids are missing, or are not those of
+    this tokenizer and render format).
+    """
+    candidates = {row.id: candidate_of(row) for row in trajectories}
+    for row in trajectories:
+        if candidates[row.id].excluded is None and row.operator.adapter_hash != digest:
+            candidates[row.id] = dataclasses.replace(candidates[row.id], excluded="other_operator")
+    own = [row for row in trajectories if candidates[row.id].excluded is None]
+    dataset = build(own, renderer, max_length_tokens=settings.max_length_tokens, include_not_kept=True)
+    found = {example.id: example for example in dataset.examples}
+    reasons = {id_: reason for reason, ids in dataset.left_out.items() for id_ in ids}
+    reasons |= {example.id: "not_recorded" for example in dataset.examples if not example.recorded}
+    paired = pair_up(
+        [dataclasses.replace(one, excluded=one.excluded or reasons.get(id_)) for id_, one in candidates.items()],
+        per_scenario=settings.per_scenario,
+    )
+    data = _data_of(paired, found, dataset)
+    if settings.overfit:
+        data.keep_first(settings.overfit)
+    return data
+
+
+def _data_of(paired: Paired, found: dict[str, Example], dataset: Dataset) -> PreferenceData:
+    """The examples of the pairs; every other row is in `left_out`."""
+    used = sorted({id_ for pair in paired.pairs for id_ in pair})
+    dataset.read = paired.read
+    dataset.examples = [found[id_] for id_ in used]
+    dataset.retokenised = []  # such rows are left out
+    dataset.left_out = {reason: [] for reason in dataset.left_out if reason != "not_kept"} | paired.left_out
+    return PreferenceData(dataset, [(found[chosen], found[rejected]) for chosen, rejected in paired.pairs])
+
+
+def turn_weight(turn: int, turns: int, gamma: float) -> float:
+    """phi(t, T) = gamma^t (1 - gamma^(T-t)) / (1 - gamma^T), the weight of turn t of T, from 0.
+
+    That is how often the log-ratio of turn t counts in the discounted mean over the T state-action pairs of a session
+    (Shi et al. 2024, DMPO, arXiv 2406.14868): 1 for the first turn, less for each later one, however many there are.
+    """
+    return float(gamma**turn * (1 - gamma ** (turns - turn)) / (1 - gamma**turns))
+
+
+def token_weights(example: Example, settings: PreferenceSettings) -> list[float]:
+    """The weight of each token's log-ratio in a session's reward."""
+    mask = example.encoded.mask
+    if settings.loss_on_environment:
+        first = mask.index(1)
+        return [float(at >= first) for at in range(len(mask))]
+    if settings.loss == "sigmoid":
+        return [float(on) for on in mask]
+    turn, numbers = -1, []
+    for at, on in enumerate(mask):
+        turn += bool(on and not (at and mask[at - 1]))
+        numbers.append(turn)
+    return [
+        turn_weight(number, turn + 1, settings.gamma) if on else 0.0 for number, on in zip(numbers, mask, strict=True)
+    ]
+
+
+def log_prob_sums(model: Any, ids: Any, weights: Any, mask: Any, *, compact: bool = True) -> tuple[Any, Any]:
+    """Two sums over a session's log-probs: times `weights`, and of the operator's tokens.
+
+    Args:
+        model: a transformers or peft model.
+        ids: the session (T,). A token's log-prob is read at the position before it.
+        weights: of each token (T,).
+        mask: 1 for each token of the operator (T,).
+        compact: apply the head to the counted positions only, right where `head_is_plain`.
+    """
+    import torch.nn.functional as functional
+
+    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    weights, mask = weights[1:], mask[1:]
+    counted = (weights != 0) | (mask != 0)  # (T - 1,)
+    if compact:
+        states = inner.get_decoder()(input_ids=ids[None], use_cache=False).last_hidden_state[0, :-1]  # (T - 1, H)
+        logits = inner.get_output_embeddings()(states[counted])
+    else:
+        logits = model(input_ids=ids[None], use_cache=False).logits[0, :-1][counted]
+    log_probs = -functional.cross_entropy(logits.float(), ids[1:][counted], reduction="none")  # (counted,)
+    return (log_probs * weights[counted]).sum(), (log_probs * mask[counted]).sum()
+
+
+def reference_log_probs(
+    model: Any, data: PreferenceData, settings: PreferenceSettings, path: Path, *, compact: bool = True
+) -> dict[str, tuple[float, float]]:
+    """Session id -> `log_prob_sums` of the model as it is now, the start of the training.
+
+    They are computed once: `path` has a line for each session that was done. Half a line, left by a kill, is computed
+    again.
+    """
+    import torch
+
+    known: dict[str, tuple[float, float]] = {}
+    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    whole = [line for line in lines if line.endswith("\n")]
+    for line in whole:
+        entry = json.loads(line)
+        known[entry["id"]] = entry["weighted"], entry["operator"]
+    path.write_text("".join(whole))
+    todo = [example for example in data.dataset.examples if example.id not in known]
+    half = model.dtype in (torch.float16, torch.bfloat16)
+    model.train()  # as in training; never eval(), which on CPU repacks 4-bit weights
+    with path.open("a") as stream, torch.no_grad(), stage.Progress(len(todo), "reference") as progress:
+        for example in todo:
+            row = _tensors(example, settings, model.device)
+            with torch.autocast(model.device.type, dtype=model.dtype) if half else nullcontext():
+                weighted, operator = log_prob_sums(model, **row, compact=compact)
+            known[example.id] = float(weighted), float(operator)
+            entry = {"id": example.id, "weighted": known[example.id][0], "operator": known[example.id][1]}
+            stream.write(json.dumps(entry) + "\n")
+            stream.flush()
+            progress.record(example.id, f"log-prob {entry['operator']:.2f}")
+    return known
+
+
+def _tensors(example: Example, settings: PreferenceSettings, device: Any) -> dict[str, Any]:
+    """The arguments of `log_prob_sums` for a session."""
+    import torch
+
+    return {
+        "ids": torch.tensor(example.encoded.token_ids, device=device),
+        "weights": torch.tensor(token_weights(example, settings), device=device),
+        "mask": torch.tensor(example.encoded.mask, device=device),
+    }
+
+
+def pair_rows(
+    data: PreferenceData, settings: PreferenceSettings, reference: dict[str, tuple[float, float]]
+) -> list[list[dict[str, Any]]]:
+    """For each pair its two sides, chosen first, as a trainer's rows."""
+    return [
+        [
+            {
+                "ids": example.encoded.token_ids,
+                "weights": token_weights(example, settings),
+                "mask": example.encoded.mask,
+                "reference": reference[example.id],
+            }
+            for example in pair
+        ]
+        for pair in data.pairs
+    ]
+
+
+def collate_pairs(pairs: Sequence[Sequence[dict[str, Any]]]) -> dict[str, Any]:
+    """Right-padded tensors of the sides of all pairs, (2 B, T): chosen and rejected in turn."""
+    import torch
+
+    sides = [side for pair in pairs for side in pair]
+    longest = max(len(side["ids"]) for side in sides)
+    batch: dict[str, Any] = {
+        name: torch.tensor([list(side[name]) + [0] * (longest - len(side[name])) for side in sides])
+        for name in ("ids", "weights", "mask")
+    }
+    batch["input_ids"] = batch.pop("ids")
+    batch["lengths"] = torch.tensor([len(side["ids"]) for side in sides])
+    batch["reference"] = torch.tensor([side["reference"] for side in sides], dtype=torch.float64)  # (2 B, 2)
+    return batch
+
+
+def single_pairs(batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The pairs of a batch, each as a batch cut to its longer side."""
+    for at in range(0, len(batch["lengths"]), 2):
+        longest = int(batch["lengths"][at : at + 2].max())
+        yield {name: part[at : at + 2, :longest] if part.ndim == 2 and name != "reference" else part[at : at + 2]
+               for name, part in batch.items()}  # fmt: skip
+
+
+def preference_objective(settings: PreferenceSettings, *, compact: bool = True) -> Objective:
+    """The loss summed over pairs, its figures, and when a run has failed."""
+    import torch
+    import torch.nn.functional as functional
+
+    seen: list[dict[str, float]] = []  # one entry for each pair of the step
+
+    def loss_of(model: Any, pair: dict[str, Any]) -> Any:
+        sums = [
+            log_prob_sums(
+                model,
+                pair["input_ids"][side, :length],
+                pair["weights"][side, :length],
+                pair["mask"][side, :length],
+                compact=compact,
+            )
+            for side, length in enumerate(pair["lengths"].tolist())
+        ]
+        reference = pair["reference"].to(torch.float32)
+        rewards = [settings.beta * (sums[side][0] - reference[side, 0]) for side in (0, 1)]
+        margin = rewards[0] - rewards[1]
+        tokens = pair["mask"].sum(1).tolist()
+        loss = -functional.logsigmoid(margin)
+        if settings.sft_weight:
+            loss = loss - settings.sft_weight * sums[0][1] / tokens[0]
+        chosen, rejected = (float(sums[side][1].detach()) / tokens[side] for side in (0, 1))
+        seen.append(
+            {
+                "rewards_chosen": float(rewards[0].detach()),
+                "rewards_rejected": float(rewards[1].detach()),
+                "margin": float(margin.detach()),
+                "accuracy": float(margin.detach() > 0),
+                "chosen_log_prob": chosen,
+                "rejected_log_prob": rejected,
+                "chosen_log_ratio": chosen - float(reference[0, 1]) / tokens[0],
+            }
+        )
+        return loss
+
+    def loss(model: Any, batch: dict[str, Any]) -> Any:
+        return sum(loss_of(model, pair) for pair in single_pairs(batch))
+
+    def figures() -> dict[str, float]:
+        pairs = [dict(one) for one in seen]
+        seen.clear()
+        return {name: sum(sorted(pair[name] for pair in pairs)) / len(pairs) for name in (pairs[0] if pairs else {})}
+
+    collapsed: Callable[[Sequence[dict[str, Any]]], str | None] = lambda entries: None  # noqa: E731
+    return Objective(
+        collate=collate_pairs,
+        pieces=single_pairs,
+        loss=loss,
+        count=lambda batch: len(batch["lengths"]) // 2,
+        figures=figures,
+        why_failed=collapsed if settings.overfit else why_collapsed,
+    )
+
+
+def why_collapsed(entries: Sequence[dict[str, Any]]) -> str | None:
+    """The reason to stop where the policy has lost the chosen sessions; None where it has not.
+
+    The loss looks at the difference of the two sides only, so it can fall while the policy unlearns both. The rule: in
+    the mean of the last COLLAPSE_STEPS steps, the chosen sessions' log-prob per token lies more than COLLAPSE_NATS
+    below the start adapter's.
+    """
+    last = [entry["chosen_log_ratio"] for entry in entries[-COLLAPSE_STEPS:]]
+    mean = sum(last) / len(last)
+    if len(last) < COLLAPSE_STEPS or mean >= -COLLAPSE_NATS:
+        return None
+    return (
+        f"the chosen sessions' log-prob fell by {-mean:.2f} nats per token (mean of the {COLLAPSE_STEPS} steps up to "
+        f"{entries[-1]['step']}, {COLLAPSE_NATS} is the limit); lower --lr, raise --beta, or add --sft-weight 0.1"
+    )
