@@ -57,7 +57,7 @@ def main(settings: DpoSettings) -> int:
         settings = settings.with_learning_rate(RATE_SHARE)
         renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
         found = pairs_of(settings, trajectories, others, renderer)
-        print_counts(found)
+        print_data(found)
         if settings.inspect_only:
             return print_pairs(found, renderer, settings, start)
         return print_plan(preference_plan(settings, start, found))
@@ -72,7 +72,7 @@ def main(settings: DpoSettings) -> int:
     if manifest.finished:
         return run.print_finished(out, base, manifest)
     data = data or checked_data(settings, start, trajectories, others, renderer)
-    print_counts(data)
+    print_data(data)
     before_files = run.files_of(base)
     losses, figures = train_pairs(data, settings, out)
     if settings.overfit and not figures["overfit_reached"]:
@@ -130,7 +130,7 @@ def pairs_of(
     return data
 
 
-def print_counts(data: PreferenceData) -> None:
+def print_data(data: PreferenceData) -> None:
     """Print what is left out, and the number of pairs."""
     run.print_left_out(data.dataset)
     print(f"{len(data.pairs)} pairs", file=sys.stderr)
