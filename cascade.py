@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 from pipeline import stage
 from authoring.scaffold import SCAFFOLD
-from model.loading import DTYPES, adapter_hash, check_machine, fetch, model_hash
+from model.loading import DTYPES, adapter_argument, adapter_hash, check_machine, fetch, model_hash
 from operators.cascade import SIGNALS, Played, by_checker
 from operators.chat import OLLAMA_URL
 from operators.endpoint import EndpointOperator
@@ -263,7 +263,12 @@ def parser() -> argparse.ArgumentParser:
         help="also play the frontier where the checker alone refuses, for the bound (default: yes)",
     )  # fmt: skip
     stage.add_base_flag(parser, "cheap local: base model")
-    add("--adapter", type=Path, default=None, help="cheap local: adapter directory (default none)")
+    add(
+        "--adapter",
+        type=adapter_argument,
+        default=None,
+        help="cheap local: adapter directory or selected.json (default none)",
+    )
     add("--render", choices=("markers", "chat"), default=None, help="cheap local, no adapter: render format (markers)")
     add("--n", type=int, default=None, help="number of scenarios, chosen by --seed (default all)")
     add("--max-steps", type=int, default=30, help="operator turns per episode (default 30)")

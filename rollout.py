@@ -24,7 +24,7 @@ from typing import Any
 
 from pipeline import stage
 from authoring.scaffold import SCAFFOLD
-from model.loading import DTYPES, adapter_hash, check_machine, fetch, model_hash
+from model.loading import DTYPES, adapter_argument, adapter_hash, check_machine, fetch, model_hash
 from operators.endpoint import EndpointOperator
 from operators.episode import Episode, EpisodeLimits
 from operators.local import local_operators
@@ -208,7 +208,12 @@ def parser() -> argparse.ArgumentParser:
         "--operator", choices=("endpoint", "local", "reference"), default="endpoint", help="who acts (default endpoint)"
     )
     add("--base", default=None, help=f"local: base model, a directory or a hub name (default {stage.DEFAULT_BASE})")
-    add("--adapter", type=Path, default=None, help="local: adapter directory of sft.py (default none)")
+    add(
+        "--adapter",
+        type=adapter_argument,
+        default=None,
+        help="local: adapter directory or selected.json (default none)",
+    )
     add("--render", choices=("markers", "chat"), default=None, help="local, no adapter: render format (markers)")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
     add(

@@ -33,6 +33,7 @@ from records.base import (
     sha256 as sha256,
 )
 from records.outcomes import (
+    AdapterCandidate as AdapterCandidate,
     BehaviourRates as BehaviourRates,
     CascadeOutcome as CascadeOutcome,
     CascadeReport as CascadeReport,
@@ -47,6 +48,7 @@ from records.outcomes import (
     PairedDifferences as PairedDifferences,
     Rate as Rate,
     Rated as Rated,
+    SelectedAdapter as SelectedAdapter,
     SidecarLine as SidecarLine,
     SubjectReport as SubjectReport,
 )
@@ -503,6 +505,7 @@ RECORDS: tuple[type[Record], ...] = (
     SidecarLine,
     LiveRun,
     CascadeReport,
+    SelectedAdapter,
 )
 
 

@@ -9,6 +9,7 @@ dtype auto means bf16 on CUDA from sm_80 on and on a CPU that multiplies faster 
 have no bf16), fp32 on other CPUs. The base is never written. Directories are checked before torch is imported.
 """
 
+import argparse
 import logging
 import sys
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from model import hardware
-from pipeline.files import read_identity, read_json
+from pipeline.files import checked, read_identity, read_json
 from pipeline.stage import DEFAULT_BASE
-from schema import BadInputError, canonical, sha256
+from schema import BadInputError, SelectedAdapter, canonical, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64
@@ -128,6 +129,28 @@ def _weights_hash(path: Path) -> str:
 def adapter_hash(adapter: str | Path) -> str:
     """SHA-256 of an adapter's weights."""
     return sha256((Path(adapter) / "adapter_model.safetensors").read_bytes())
+
+
+def adapter_argument(text: str) -> Path | None:
+    """The value of a flag --adapter: a directory; or what a selected.json of select_adapter.py names, None for none.
+
+    Raises argparse's error, in one line, for a file that is none, and for an adapter that is not the selected one.
+    """
+    path = Path(text)
+    if not path.is_file():
+        return path
+    try:
+        chosen = checked(path, read_json(path), SelectedAdapter, "name an adapter's directory, or a selected.json")
+    except BadInputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if chosen.selected == "none":
+        return None
+    adapter = path.parent / chosen.selected
+    if not (adapter / "adapter_model.safetensors").exists():
+        raise argparse.ArgumentTypeError(f"{path}: selected: {adapter} is no adapter's directory; select again")
+    if adapter_hash(adapter) != chosen.adapter_hash:
+        raise argparse.ArgumentTypeError(f"{path}: selected: {adapter} has other weights since; select again")
+    return adapter
 
 
 @dataclass

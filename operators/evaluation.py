@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline import stage
 from model.decoder import Decoder, compare_transcripts
-from model.loading import DTYPES, HeldBase, check_machine, fetch, load_model, model_hash
+from model.loading import DTYPES, HeldBase, adapter_argument, check_machine, fetch, load_model, model_hash
 from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
@@ -234,7 +234,12 @@ def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Add the flags of an eval; their values are EvalSettings."""
     add = parser.add_argument
     stage.add_base_flag(parser)
-    add("--adapter", type=Path, default=None, help="adapter directory of sft.py (default: the base alone)")
+    add(
+        "--adapter",
+        type=adapter_argument,
+        default=None,
+        help="adapter directory or selected.json (default: the base alone)",
+    )
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--n", type=int, default=None, help="number of scenarios, chosen by --seed (default all)")
     add("--base-n", type=int, default=None, help="of these, scenarios that --compare-base and --clean-up play (all)")

@@ -29,6 +29,7 @@ FILES = {
     "EvalReport": "`report.json` in an eval's directory",
     "ExportReport": "`export-report.json` in an export's directory",
     "CascadeReport": "`outcomes.json` in a directory of `cascade.py play`",
+    "SelectedAdapter": "`selected.json` in a directory of `select_adapter.py`",
     "SidecarLine": "`sft.sidecar.jsonl` and `pairs.sidecar.jsonl` in an export's directory, one record a line",
     "LiveRun": "`.live.json` beside trajectories, while episodes are under way",
 }

@@ -103,6 +103,31 @@ class EvalReport(Record):
     transcripts: dict[str, dict[str, int | float]] | None = Field(default=None, description="--against: what differs")
 
 
+class AdapterCandidate(Record):
+    """One candidate on the selection scenarios, against the base."""
+
+    adapter: str = Field(description="directory, as --candidates named it")
+    adapter_hash: str = Field(description="SHA-256 of the adapter's weights")
+    clean_rate: Rate
+    difference: Difference | None = Field(description="clean rate minus the base's; null where no scenario has both")
+
+
+class SelectedAdapter(Record):
+    """Which adapter deserves to be used, if any: `selected.json`. Every --adapter takes the file."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    selected: str = Field(description="the adapter's directory, seen from the file's; `none` is the bare base")
+    adapter_hash: str | None = Field(description="of the selected adapter; null for none")
+    base: str
+    base_hash: str | None = None
+    why: str
+    scenarios: str = Field(description="the selection scenarios")
+    n: int
+    base_clean_rate: Rate
+    candidates: list[AdapterCandidate]
+
+
 class CascadeOutcome(Record):
     """What a cascade came to on one task. Names as `instance_id`, `cheapResolved` and `costUsd` are read too."""
 

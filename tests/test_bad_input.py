@@ -117,6 +117,20 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("cascade.py", ["compare"], {}, "--before, --after: missing"),
     ("cascade.py", ["compare", "--before", "nowhere", "--after", "file"], {}, "nowhere: cannot be read"),
     ("cascade.py", ["compare", "--before", "BAD", "--after", "file", "--escalate-on", "luck"], {}, "invalid choice"),
+    (
+        "select_adapter.py",
+        ["--base", BASE, "--candidates", "other", "--scenarios", "good", "--out", "o", "--holdout", "good"],
+        {},
+        "select on other scenarios",
+    ),
+    (
+        "select_adapter.py",
+        ["--base", BASE, "--candidates", "other", "--scenarios", "good", "--out", "o", "--holdout", "apart"],
+        {},
+        "'another'",
+    ),
+    ("rollout.py", ["--operator", "local", "--adapter", "file", "--scenarios", "good", "--out", "o"], {}, "not JSON"),
+    ("eval.py", ["--adapter", "chosen.json", "--scenarios", "good"], {}, "gone is no adapter's directory"),
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
     ("resident.py", ["--socket", "nobody-there", "status"], {}, "nobody-there"),
@@ -209,6 +223,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_json(place / kind / "version" / "a.json", {**record, "schema_version": 99})
         write_json(place / kind / "axis" / "a.json", {**record, **axis})
     (place / "file").write_text("")
+    write_record(place / "apart", tiny.scenario("tiny-3"))
+    write_json(place / "apart" / "manifest.json", FINISHED)
+    rate = {"successes": 0, "n": 1, "rate": 0.0, "interval": [0.0, 1.0]}
+    chosen = {"selected": "gone", "base": BASE, "why": "", "scenarios": "good", "n": 1, "base_clean_rate": rate}
+    write_json(place / "chosen.json", {**chosen, "candidates": []})
     tiny.base(place / BASE)
     (place / "bare").mkdir()
     write_json(place / "bare" / "config.json", {"model_type": "llama"})

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from model.loading import load_model
+from model.loading import adapter_argument, load_model
 from pipeline.files import read_identity
 from schema import BadInputError
 
@@ -32,8 +32,10 @@ TOLERANCE = {"float32": 1e-4, "float16": 2e-3, "bfloat16": 2e-2}
 SAME_MACHINE = 1e-4  # for every dtype; another preparation of the base changes logits by more
 
 
-def main(*, base: str, adapter: Path, tolerance: float | None = None) -> int:
+def main(*, base: str, adapter: Path | None, tolerance: float | None = None) -> int:
     """Load the adapter, compare, print the result."""
+    if adapter is None:
+        raise BadInputError("--adapter: none is selected, so there is nothing to load; name a directory")
     if not (adapter / PROBE).exists():
         raise BadInputError(f"{adapter}: no {PROBE}; name a directory that sft.py finished")
     flags = read_identity(adapter).flags
@@ -128,7 +130,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     parser.add_argument("--base", required=True, help="the base that the adapter was trained on")
-    parser.add_argument("--adapter", type=Path, required=True, help="adapter directory of sft.py")
+    parser.add_argument(
+        "--adapter", type=adapter_argument, required=True, help="adapter directory of sft.py, or selected.json"
+    )
     parser.add_argument(
         "--tolerance",
         type=float,

@@ -114,3 +114,20 @@ def test_importing_an_operator_imports_no_torch(module: str) -> None:
     code = f"import sys, {module}; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=False).returncode == 0
+
+
+def test_usage_counts_what_each_call_read_and_wrote(loaded: tuple[Any, Any]) -> None:
+    operator = local(loaded)
+    operator.begin(tiny.scenario(), seed=0)
+    messages = [*opening(tiny.scenario()), *start_prompt()]
+    first = operator.command(messages)
+    held = len(operator.context.ids)
+    messages = session_messages(tiny.scenario(), [(first.text, "out\n")])
+    second = operator.command(messages)
+    assert first.usage is not None
+    assert second.usage is not None
+    assert first.usage.cached_input_tokens == 0
+    assert first.usage.output_tokens == len(first.token_ids or [])
+    assert second.usage.cached_input_tokens == held  # all that the first call read and wrote
+    total = second.usage.cached_input_tokens + second.usage.input_tokens + second.usage.output_tokens
+    assert len(operator.context.ids) - total in (0, len(operator.renderer.operator_ids("")))

@@ -14,7 +14,7 @@ from model.decoder import Decoder
 from model.loading import adapter_hash, load_model
 from model.render import Renderer, session_messages
 from operators.local import LocalOperator
-from schema import Trajectory
+from schema import BadInputError, Trajectory
 from tests.helpers import tiny
 from tests.helpers.preference import recorded, start_adapter
 from training import loop, preference
@@ -317,6 +317,11 @@ def test_the_reference_is_computed_once(base: Path, start: Path, tmp_path: Path)
     first.pop(changed["id"])
     assert again == first
     assert len(path.read_text().splitlines()) == 6
+
+
+def test_a_selection_of_the_bare_base_is_no_start(start: Path) -> None:
+    with pytest.raises(BadInputError, match="the bare base was selected"):
+        settings(start, adapter=None)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,130 @@
+"""select_adapter.py prunes an adapter that only knows its training scenarios; `none` is the bare base."""
+
+import argparse
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.loading import adapter_argument, adapter_hash
+from model.render import session_messages
+from pipeline.files import read_json, read_trajectories, write_json, write_record
+from schema import Scenario, Trajectory
+from select_adapter import SelectionSettings, selection_of
+from tests.helpers import program, tiny
+
+WORK = "echo done > copy.txt"
+
+
+def world(id_: str, checker: str) -> Scenario:
+    """A scenario that `checker` decides."""
+    given = tiny.scenario(id_).model_dump(mode="json")
+    return Scenario(**{**given, "checker": checker, "content_hash": ""})
+
+
+TRAINED = world("trained-1", "test -f copy.txt")
+OTHERS = [world(f"other-{at}", f"test -f other-{at}.txt") for at in range(4)]
+
+
+def session(scenario: Scenario, sample: int, *, kept: bool) -> Trajectory:
+    record = tiny.trajectory(f"{scenario.id}-s{sample}", kept=kept)
+    messages = session_messages(scenario, [(WORK, ""), ("exit", None)])
+    about = {"scenario_id": scenario.id, "scenario_hash": scenario.content_hash, "messages": messages}
+    return record.model_copy(update=about)
+
+
+def script(cwd: Path, name: str, *flags: str) -> dict[str, Any]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [*program(name), *flags], cwd=cwd, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+LIMITS = ["--base", "base", "--max-steps", "3", "--max-new-tokens", "24"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny base, and an adapter that was trained on one session until it knows it by heart."""
+    place = tmp_path_factory.mktemp("select")
+    tiny.base(place / "base")
+    for sample in range(4):
+        write_record(place / "data", session(TRAINED, sample, kept=True))
+    write_record(place / "trained", TRAINED)
+    write_record(place / "reported", tiny.scenario("reported-1"))
+    for scenario in OTHERS:
+        write_record(place / "selection", scenario)
+    flags = ["--data", "data", "--base", "base", "--out", "overfit", "--epochs", "15", "--lr", "1e-2", "--accum", "1"]
+    script(place, "sft.py", *flags)
+    return place
+
+
+@pytest.mark.docker
+@pytest.mark.slow
+def test_an_adapter_that_only_knows_its_training_scenario_is_pruned(place: Path) -> None:
+    local = ["--operator", "local", *LIMITS]
+    learnt = script(place, "rollout.py", *local, "--adapter", "overfit", "--scenarios", "trained", "--out", "by-heart")
+    assert learnt["kept"] == 1
+    flags = ["--candidates", "overfit", "--scenarios", "selection", "--holdout", "reported", "--out", "chosen"]
+    summary = script(place, "select_adapter.py", *LIMITS, *flags)
+    assert (summary["selected"], summary["n"]) == ("none", 4)
+    (candidate,) = read_json(place / "chosen" / "selected.json")["candidates"]
+    assert (candidate["clean_rate"]["rate"], candidate["difference"]["difference"]) == (0.0, 0.0)
+    again = {path: path.stat().st_mtime_ns for path in place.glob("chosen/*/*.json")}
+    assert script(place, "select_adapter.py", *LIMITS, *flags) == summary
+    assert again == {path: path.stat().st_mtime_ns for path in place.glob("chosen/*/*.json")}
+
+    # `none` is the bare base, byte for byte: the run without an adapter is the same run, and goes on.
+    bare = [*local, "--scenarios", "selection", "--out", "bare"]
+    script(place, "rollout.py", *bare)
+    before = {path: path.read_bytes() for path in place.glob("bare/*.json")}
+    named = script(place, "rollout.py", *bare, "--adapter", "chosen/selected.json")
+    assert named["resumed"] == named["rollouts"] == 4
+    assert before == {path: path.read_bytes() for path in place.glob("bare/*.json")}
+    assert all(one.operator.adapter_hash is None for one in read_trajectories(place / "bare"))
+
+
+def selected(place: Path, base: list[bool], candidate: list[bool]) -> Path:
+    """The selected.json of these results on as many scenarios."""
+    worlds = {f"w{at}": world(f"w{at}", "true") for at in range(len(base))}
+    episodes = [
+        {id_: session(one, 0, kept=kept) for (id_, one), kept in zip(worlds.items(), side, strict=True)}
+        for side in (base, candidate)
+    ]
+    adapter = place / "adapter"
+    adapter.mkdir(exist_ok=True)
+    if not (adapter / "adapter_model.safetensors").exists():
+        (adapter / "adapter_model.safetensors").write_bytes(b"weights")
+    settings = SelectionSettings(
+        base="nowhere/base", candidates=[adapter], scenarios=place, holdout=None, out=place / "out", n=None, seed=0,
+        max_steps=1, max_new_tokens=1, timeout_seconds=1, workers=1, dtype="auto", load_4bit=False, partial=False,
+        redo=False,
+    )  # fmt: skip
+    found = selection_of(settings, worlds, episodes[0], {adapter: episodes[1]})
+    write_json(place / "out" / "selected.json", found.model_dump(mode="json"))
+    return place / "out" / "selected.json"
+
+
+def test_the_base_wins_unless_the_lower_bound_is_above_zero(tmp_path: Path) -> None:
+    assert adapter_argument(str(selected(tmp_path, [True] * 12 + [False] * 8, [True] * 4 + [False] * 16))) is None
+    assert (
+        adapter_argument(str(selected(tmp_path, [False] * 20, [True] * 2 + [False] * 18))) is None
+    )  # by luck, perhaps
+    chosen = adapter_argument(str(selected(tmp_path, [False] * 20, [True] * 12 + [False] * 8)))
+    assert chosen is not None
+    assert chosen.resolve() == (tmp_path / "adapter").resolve()
+    assert adapter_argument(str(tmp_path / "adapter")) == tmp_path / "adapter"
+
+
+def test_an_adapter_that_changed_since_is_refused(tmp_path: Path) -> None:
+    file = selected(tmp_path, [False] * 20, [True] * 20)
+    before = adapter_hash(tmp_path / "adapter")
+    (tmp_path / "adapter" / "adapter_model.safetensors").write_bytes(b"others")
+    assert adapter_hash(tmp_path / "adapter") != before
+    with pytest.raises(argparse.ArgumentTypeError, match="has other weights since"):
+        adapter_argument(str(file))
