@@ -73,7 +73,7 @@ def main(settings: ExportSettings) -> int:
     rows, instances, contradicted = first_look(read_rows(archives, partial=settings.partial))
     notes = holdout.notes(instances) if settings.holdout else ["nothing is held out: no --holdout"]
     manifest = stage.begin(
-        out, stage="export", flags=deciding_flags(settings), redo=settings.redo,
+        out, stage="export", flags=flags_of_export(settings), redo=settings.redo,
         inputs=[*archives, *([settings.holdout] if settings.holdout else [])],
     )  # fmt: skip
     for note in notes:
@@ -105,7 +105,7 @@ def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
     return settings.archive, settings.out
 
 
-def deciding_flags(settings: ExportSettings) -> dict[str, Any]:
+def flags_of_export(settings: ExportSettings) -> dict[str, Any]:
     """The flags that decide what is written."""
     names = ("base", "max_length_tokens", "truncate", "per_scenario", "to")
     return {name: getattr(settings, name) for name in names}

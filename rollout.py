@@ -24,12 +24,10 @@ from typing import Any
 
 from pipeline import stage
 from authoring.scaffold import SCAFFOLD
-from model.decoder import Decoder
-from model.loading import DTYPES, adapter_hash, check_machine, fetch, load_model, model_hash
-from model.render import Renderer, Wire
+from model.loading import DTYPES, adapter_hash, check_machine, fetch, model_hash
 from operators.endpoint import EndpointOperator
 from operators.episode import Episode, EpisodeLimits
-from operators.local import LocalOperator
+from operators.local import local_operators
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
@@ -170,19 +168,14 @@ def operator_maker(
     if endpoint is not None:
         return lambda: endpoint_of(settings)
     assert settings.base is not None
-    model, tokenizer = load_model(settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit)
-    wire: Wire = "chat" if settings.render == "chat" else "markers"
-    renderer = (
-        Renderer.for_adapter(settings.adapter, tokenizer) if settings.adapter else Renderer.for_base(tokenizer, wire)
-    )
-    decoder = Decoder(model)
-    return lambda: LocalOperator(
-        decoder,
-        renderer,
+    return local_operators(
+        settings.base,
+        settings.adapter,
+        render=settings.render,
+        dtype=settings.dtype,
+        load_4bit=settings.load_4bit,
         temperature=settings.temperature or 0.0,
         max_new_tokens=settings.max_new_tokens,
-        name=settings.base,
-        adapter=settings.adapter,
         cancelled=cancelled,
     )
 

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 from taxonomy import AXES, Combination, Terminal, legal
 
@@ -271,6 +271,17 @@ class Changes(Record):
     more: int = Field(default=0, description="entries beyond the limit of 200, which are not listed")
 
 
+class Usage(Record):
+    """What an episode's calls of the operator took; input counts at each call all that the operator reads."""
+
+    calls: int = 0
+    input_tokens: int = Field(default=0, description="read at the calls, without cached ones")
+    cached_input_tokens: int = Field(default=0, description="read at the calls, and held from an earlier call")
+    output_tokens: int = 0
+    seconds: float = Field(default=0.0, description="from call to answer; calls at once share the machine")
+    estimated: bool = Field(default=False, description="tokens are characters / 4, of an operator that has none")
+
+
 class OperatorInfo(Record):
     """Who drove the shell, exactly enough to do it again."""
 
@@ -303,6 +314,7 @@ class Trajectory(Record):
     reasons: list[str] = Field(default=[], description="why it is not kept")
     error: str | None = Field(default=None, description="message of the sandbox, operator or checker that failed")
     changes: Changes | None = Field(default=None, description="what the episode created, changed and removed")
+    usage: Usage | None = Field(default=None, description="what the operator's calls took; null where it is not told")
     image_digest: str | None = Field(default=None, description="id of the sandbox's image")
     wrapper_hash: str | None = Field(default=None, description="SHA-256 of the step wrapper")
     transport: str | None = Field(default=None, description="how commands reached the shell")
@@ -463,6 +475,49 @@ class EvalReport(Record):
     transcripts: dict[str, dict[str, int | float]] | None = Field(default=None, description="--against: what differs")
 
 
+class CascadeOutcome(Record):
+    """What a cascade came to on one task. Names as `instance_id`, `cheapResolved` and `costUsd` are read too."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str = Field(min_length=1, validation_alias=AliasChoices("id", "instance_id"), description="scenario id")
+    cheap_resolved: StrictBool = Field(validation_alias=AliasChoices("cheap_resolved", "cheapResolved"))
+    escalated: StrictBool
+    resolved: StrictBool = Field(description="by whoever acted last")
+    cost_usd: float = Field(
+        ge=0, allow_inf_nan=False, validation_alias=AliasChoices("cost_usd", "costUsd"), description="of all calls"
+    )
+    signal: str | None = Field(default=None, description="why it was escalated")
+
+
+class CascadeSummary(Record):
+    """The rates and the cost of one policy of escalation."""
+
+    n: int
+    cheap_resolve_rate: Rate
+    escalation_rate: Rate
+    resolve_rate: Rate
+    total_cost_usd: float
+    cost_per_resolved_usd: float | None = Field(description="null where nothing was resolved")
+
+
+class CascadeReport(Record):
+    """What `cascade.py play` found: `outcomes.json` in its directory."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    cheap: OperatorInfo
+    frontier: OperatorInfo | None = Field(description="null where nothing was escalated")
+    escalate_on: list[str]
+    prices: dict[str, Any] = Field(description="USD, as --prices had them")
+    scenarios: str
+    voided: list[str] = Field(default=[], description="scenarios whose sandbox or operator broke; no outcome")
+    summary: CascadeSummary
+    oracle: CascadeSummary | None = Field(description="escalation by the checker: a bound, not a policy")
+    usage: dict[str, Usage] = Field(description="cheap and frontier, over the outcomes")
+    outcomes: list[CascadeOutcome]
+
+
 class ExportedRow(Record):
     """What became of one row that export.py read: a line of `rows.jsonl`, or of a sidecar."""
 
@@ -530,6 +585,7 @@ RECORDS: tuple[type[Record], ...] = (
     EvalReport,
     ExportReport,
     SidecarLine,
+    CascadeReport,
 )
 
 

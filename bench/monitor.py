@@ -28,7 +28,7 @@ def main(*, table: Path) -> int:
     return stage.DONE
 
 
-def found_in(line: dict[str, Any]) -> list[Suspicion]:
+def suspicions_of(line: dict[str, Any]) -> list[Suspicion]:
     """What the monitor finds in a line of the table: a command, a call, an output or a patch."""
     if "command" in line:
         return list(shell_findings(line["command"], "command"))
@@ -41,7 +41,7 @@ def found_in(line: dict[str, Any]) -> list[Suspicion]:
 
 def severity_of(line: dict[str, Any]) -> str | None:
     """The worst severity in a line: drop, warn or None."""
-    found = {one.severity for one in found_in(line)}
+    found = {one.severity for one in suspicions_of(line)}
     return "drop" if "drop" in found else "warn" if found else None
 
 

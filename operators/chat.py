@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schema import Usage
+
 OLLAMA_URL = "http://localhost:11434/v1"  # where a local Ollama listens
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 8.0  # between tries, doubled each time; the SDK's own limits
 
@@ -41,6 +43,7 @@ class Reply:
     text: str | None
     finish_reason: str | None = None
     total_tokens: int | None = None
+    usage: Usage | None = None
 
 
 class ChatClient:
@@ -122,4 +125,13 @@ def read_reply(answer: Any, *, text_required: bool = False) -> Reply:
     except UnicodeEncodeError as error:  # a lone surrogate: no shell and no file could take it
         raise UnintelligibleError(f"message content is not valid Unicode: {error}") from error
     finish_reason, usage = getattr(choice, "finish_reason", None), getattr(answer, "usage", None)
-    return Reply(text, finish_reason, getattr(usage, "total_tokens", None))
+    return Reply(text, finish_reason, getattr(usage, "total_tokens", None), _usage_of(usage))
+
+
+def _usage_of(told: Any) -> Usage | None:
+    """The tokens of a call, as the endpoint counts them; None where it does not tell."""
+    read, wrote = getattr(told, "prompt_tokens", None), getattr(told, "completion_tokens", None)
+    cached = getattr(getattr(told, "prompt_tokens_details", None), "cached_tokens", None) or 0
+    if not isinstance(read, int) or not isinstance(wrote, int) or not isinstance(cached, int):
+        return None
+    return Usage(calls=1, input_tokens=max(read - cached, 0), cached_input_tokens=cached, output_tokens=wrote)

@@ -75,7 +75,7 @@ class EndpointOperator:
         except EndpointError as error:
             raise OperatorError(str(error)) from error
         assert reply.text is not None
-        return Move(reply.text)
+        return Move(reply.text, usage=reply.usage)
 
     def info(self) -> OperatorInfo:
         """The model's name and the sampling parameters of each request."""

@@ -2,17 +2,19 @@
 
 import random
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError
+from pipeline.costs import total_usage
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import LIFETIME_SECONDS, SandboxError, SandboxOptions
 from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
 from sandbox.tree import changes_between, tree_of
 from sandbox.wrapper import WRAPPER_HASH
-from schema import VOIDED, Changes, Outcome, Scenario, Step, Trajectory
+from schema import VOIDED, Changes, Outcome, Scenario, Step, Trajectory, Usage
 
 TURN_SECONDS = 900.0  # for an operator's turn, retries at a slow endpoint included, and for a slow Docker
 
@@ -49,6 +51,12 @@ class EpisodeSoFar:
 
     turns: list[tuple[str, str | None]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    usage: list[Usage | None] = field(default_factory=list)  # of each call
+
+    def total_usage(self) -> Usage | None:
+        """What all calls took; None where one does not tell."""
+        told = [one for one in self.usage if one is not None]
+        return total_usage(told) if told and len(told) == len(self.usage) else None
 
 
 def run_episode(
@@ -128,13 +136,17 @@ def act(
         if cancelled.is_set():
             return "cancelled", None
         try:
-            command = operator.command(messages).text
+            began = time.monotonic()
+            move = operator.command(messages)
+            seconds = round(time.monotonic() - began, 3)
         except OperatorError as failure:
             return "operator_failed", str(failure)
         except CancelledError:
             return "cancelled", None
         except ContextFullError as full:
             return "context_full", str(full)
+        command = move.text
+        progress.usage.append(move.usage and move.usage.model_copy(update={"seconds": seconds}))
         progress.turns.append((command, None))
         if ending := terminal_of(command):
             return ending.kind, None
@@ -177,6 +189,7 @@ def record(
         reasons=list(verdict.reasons),
         error=error,
         changes=changes,
+        usage=progress.total_usage(),
         image_digest=shell.image_digest if shell else None,
         wrapper_hash=WRAPPER_HASH,
         transport=TRANSPORT,

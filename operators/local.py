@@ -10,12 +10,28 @@ between them (model/render.py). So the context of every turn is a prefix of the 
 
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from model.decoder import Context, Decoder, Turn
-from model.loading import adapter_hash
+from model.loading import adapter_hash, load_model
+from model.render import Renderer, Wire
 from operators.protocol import CancelledError, ContextFullError, Move, Tokens
-from schema import Message, OperatorInfo, Scenario
+from schema import Message, OperatorInfo, Scenario, Usage
+
+
+def local_operators(
+    base: str, adapter: Path | None, *, render: str | None, dtype: str, load_4bit: bool, **settings: Any
+) -> Callable[[], "LocalOperator"]:
+    """Load a base with its adapter once; the function that comes back makes an operator of them.
+
+    `render` is of a base without an adapter (default markers); `settings` are arguments of LocalOperator.
+    """
+    model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
+    wire: Wire = "chat" if render == "chat" else "markers"
+    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, wire)
+    decoder = Decoder(model)
+    return lambda: LocalOperator(decoder, renderer, name=base, adapter=adapter, **settings)
 
 
 class LocalOperator:
@@ -62,10 +78,10 @@ class LocalOperator:
 
     def command(self, messages: Sequence[Message]) -> Move:
         """Sample the next command."""
-        new = messages[self.messages_read :]
+        new, held = messages[self.messages_read :], len(self.context.ids) if self.decoder.use_cache else 0
         ids = self.renderer.environment_ids(new[1:]) if self.messages_read else self.renderer.context(new)
         self._append(ids, mask=0)
-        self.messages_read = len(messages)
+        self.messages_read, read = len(messages), len(self.context.ids)
         turn = self.decoder.decode(
             Turn(
                 self.context,
@@ -86,7 +102,9 @@ class LocalOperator:
         if turn.end != "ended":
             self._append(self.renderer.operator_ids(""), mask=1)
         text = self.renderer.decode_turn(turn.token_ids)[0]
-        return Move(self.tidy(text) if self.tidy else text, turn.token_ids, turn.log_probs)
+        sampled = len(turn.token_ids)
+        usage = Usage(calls=1, input_tokens=read - held, cached_input_tokens=held, output_tokens=sampled)
+        return Move(self.tidy(text) if self.tidy else text, turn.token_ids, turn.log_probs, usage)
 
     def info(self) -> OperatorInfo:
         """The model's name, the adapter's hash and the sampling parameters."""

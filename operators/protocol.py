@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from schema import Message, OperatorInfo, Scenario
+from schema import Message, OperatorInfo, Scenario, Usage
 
 
 class OperatorError(Exception):
@@ -28,11 +28,12 @@ class CancelledError(Exception):
 
 @dataclass(frozen=True)
 class Move:
-    """One operator turn: its text and, where the operator is local, the sampled ids with their log-probs."""
+    """One operator turn: its text, what the call took and, of a local operator, the sampled ids with log-probs."""
 
     text: str
     token_ids: list[int] | None = None
     log_probs: list[float] | None = None
+    usage: Usage | None = None  # of this call; the time is added by whoever calls
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 
 from operators.protocol import Move, Tokens
 from pipeline.verdicts import terminal_of
-from schema import HOME, Message, OperatorInfo, Scenario
+from schema import HOME, Message, OperatorInfo, Scenario, Usage
 
 LOOKS: dict[str, float] = {  # the first command where the login shows no announcement, with its probability
     "ls": 0.46,
@@ -66,11 +66,12 @@ class ReferenceOperator:
         self.last = ""  # the output of the last command
         self.style = "one"
         self.failure: tuple[str, str] | None = None
+        self.held = 0  # tokens that a model would have read at the last call
 
     def begin(self, scenario: Scenario, seed: int) -> None:
         """Start a session of `scenario`."""
         self.scenario, self.seed = scenario, seed
-        self.failure = None
+        self.failure, self.held = None, 0
         self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
         self.plan = self._commands()
 
@@ -78,7 +79,13 @@ class ReferenceOperator:
         """The next command, given what the screen has shown so far."""
         self.screen = "\n".join(message.content for message in messages if message.role == "user")
         self.last = messages[-2].content if messages[-2].role == "user" else ""
-        return Move(next(self.plan))
+        text = next(self.plan)
+        held, self.held = self.held, sum(len(message.content) for message in messages) // 4
+        usage = Usage(
+            calls=1, input_tokens=self.held - held, cached_input_tokens=held, output_tokens=len(text) // 4 + 1,
+            estimated=True,
+        )  # fmt: skip
+        return Move(text, usage=usage)
 
     def info(self) -> OperatorInfo:
         """The kind and the seed."""

@@ -151,11 +151,17 @@ def paired(
         means = sorted(sum(rng.choices(differences, k=len(ids))) / len(ids) for _ in range(RESAMPLES))
         found[name] = Difference(
             difference=sum(differences) / len(ids),
-            interval=(means[round(0.025 * RESAMPLES) - 1], means[round(0.975 * RESAMPLES) - 1]),
+            interval=percentile_interval(means),
             only_after=differences.count(1),
             only_before=differences.count(-1),
         )
     return PairedDifferences(n=len(ids), **found)
+
+
+def percentile_interval(ordered: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of a statistic, from its RESAMPLES values in ascending order."""
+    assert len(ordered) == RESAMPLES
+    return ordered[round(0.025 * RESAMPLES) - 1], ordered[round(0.975 * RESAMPLES) - 1]
 
 
 def brief(report: SubjectReport) -> dict[str, Any]:

@@ -28,6 +28,7 @@ FILES = {
     "AdapterIdentity": "`sekft.json` in an adapter's directory",
     "EvalReport": "`report.json` in an eval's directory",
     "ExportReport": "`export-report.json` in an export's directory",
+    "CascadeReport": "`outcomes.json` in a directory of `cascade.py play`",
     "SidecarLine": "`sft.sidecar.jsonl` and `pairs.sidecar.jsonl` in an export's directory, one record a line",
 }
 HEAD = """\

@@ -1,0 +1,97 @@
+"""Costs are what calls took at the stated prices; a verdict is only as sure as its intervals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.costs import Price, compare_outcomes, read_outcomes, read_prices, summary_of, total_usage, usd_of
+from schema import BadInputError, CascadeOutcome, Usage
+
+
+def outcomes(*rows: tuple[bool, bool, bool, float]) -> list[CascadeOutcome]:
+    return [
+        CascadeOutcome(id=f"t{at:03}", cheap_resolved=cheap, escalated=escalated, resolved=resolved, cost_usd=usd)
+        for at, (cheap, escalated, resolved, usd) in enumerate(rows)
+    ]
+
+
+SOLVED = (True, False, True, 0.01)
+ESCALATED = (False, True, True, 0.50)
+FAILED = (False, True, False, 0.50)
+
+
+def test_tokens_and_hours_cost_what_the_prices_say() -> None:
+    usage = Usage(calls=2, input_tokens=1_000_000, cached_input_tokens=2_000_000, output_tokens=500_000, seconds=1800)
+    assert usd_of(usage, Price(input=3, cached_input=0.3, output=15)) == pytest.approx(3 + 0.6 + 7.5)
+    assert usd_of(usage, Price(input=3, output=15)) == pytest.approx(3 + 6 + 7.5)
+    assert usd_of(usage, Price(per_hour=2)) == pytest.approx(1)
+    assert total_usage([usage, usage]).input_tokens == 2_000_000
+    assert usd_of(total_usage([]), Price(per_hour=2)) == 0
+
+
+def test_cost_per_resolved_is_undefined_without_a_resolved_task() -> None:
+    assert summary_of(outcomes(FAILED)).cost_per_resolved_usd is None
+    assert summary_of([]).resolve_rate.rate is None
+    assert summary_of(outcomes(SOLVED, ESCALATED)).cost_per_resolved_usd == pytest.approx(0.255)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ([ESCALATED] * 60 + [SOLVED] * 40, [ESCALATED] * 20 + [SOLVED] * 80, "win"),
+        ([ESCALATED] * 4, [ESCALATED] * 3 + [SOLVED], "undecided"),
+        ([ESCALATED] * 100, [ESCALATED] * 100, "no win"),
+        ([SOLVED] * 50 + [ESCALATED] * 50, [SOLVED] * 50 + [FAILED] * 25 + [SOLVED] * 25, "no win"),  # -25 points
+        ([ESCALATED] * 100, [FAILED] * 100, "no win"),  # resolves nothing, at no cost per resolved task
+        ([ESCALATED] * 20, [SOLVED] * 19 + [(False, False, False, 0.01)], "undecided"),  # cheaper, and one lost
+        ([SOLVED] * 40, [ESCALATED] * 40, "no win"),
+    ],
+)
+def test_a_win_needs_both_intervals(before: Any, after: Any, verdict: str) -> None:
+    found = compare_outcomes(outcomes(*before), outcomes(*after), seed=0)
+    assert found.verdict == verdict, found
+
+
+def test_an_empty_or_hopeless_run_is_no_win_and_never_costs_nothing(tmp_path: Path) -> None:
+    hopeless = compare_outcomes(outcomes(*[ESCALATED] * 4), outcomes(*[(False, False, False, 0.0)] * 4), seed=0)
+    assert hopeless.metrics["cost_per_resolved_usd"].after is None
+    assert hopeless.verdict == "no win"
+    (tmp_path / "empty.json").write_text("[]")
+    with pytest.raises(BadInputError, match="holds no outcomes"):
+        read_outcomes(tmp_path / "empty.json")
+
+
+FOREIGN = {"instance_id": "a", "cheapResolved": False, "escalated": True, "resolved": True, "costUsd": 0.5}
+
+
+def test_the_foreign_shape_is_read(tmp_path: Path) -> None:
+    (tmp_path / "o.json").write_text(json.dumps([FOREIGN, {**FOREIGN, "instance_id": "b", "cheapResolved": True}]))
+    one, other = read_outcomes(tmp_path / "o.json")
+    assert (one.id, one.cost_usd, other.cheap_resolved) == ("a", 0.5, True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{key: value for key, value in FOREIGN.items() if key != "costUsd"}], "cost_usd: Field required"),
+        ([{**FOREIGN, "costUsd": None}], "0.costUsd"),
+        ([{**FOREIGN, "costUsd": -1}], "0.costUsd"),
+        ([{**FOREIGN, "resolved": "false"}], "0.resolved"),
+        ([FOREIGN, FOREIGN], "comes twice"),
+        ({}, "cheap"),
+        ("text", "content"),
+    ],
+)
+def test_a_bad_outcome_is_named(tmp_path: Path, rows: Any, words: str) -> None:
+    (tmp_path / "o.json").write_text(json.dumps(rows))
+    with pytest.raises(BadInputError, match=words):
+        read_outcomes(tmp_path / "o.json")
+
+
+@pytest.mark.parametrize("price", [{}, {"input": 1}, {"per_hour": 1, "input": 1, "output": 2}, {"per_hour": -1}])
+def test_a_bad_price_is_named(tmp_path: Path, price: Any) -> None:
+    (tmp_path / "p.json").write_text(json.dumps({"cheap": {"per_hour": 1}, "frontier": price}))
+    with pytest.raises(BadInputError, match="frontier"):
+        read_prices(tmp_path / "p.json")
