@@ -31,7 +31,7 @@ def main(*, scenarios: Path, n: int, harbor: Path, out: Path, workers: int) -> i
     """Export, run both agents, print what they got; 1 where a reward is not the expected one."""
     if not harbor.exists():
         raise BadInputError(f"--harbor: {harbor} is not there; install Harbor as `--help` says")
-    chosen = pick_scenarios(read_scenarios(scenarios), n)
+    chosen = pick_tasks(read_scenarios(scenarios), n)
     shutil.rmtree(out, ignore_errors=True)
     for scenario in chosen:
         write_task(out / "tasks" / scenario.id, scenario)
@@ -48,7 +48,7 @@ def main(*, scenarios: Path, n: int, harbor: Path, out: Path, workers: int) -> i
     return stage.DONE if set(right.values()) == {len(chosen)} else stage.WORLD_FAILED
 
 
-def pick_scenarios(records: list[Scenario], n: int) -> list[Scenario]:
+def pick_tasks(records: list[Scenario], n: int) -> list[Scenario]:
     """Up to n // 2 blocked scenarios, then others, in id order."""
     blocked = [record for record in records if record.terminal == "panic"][: n // 2]
     others = [record for record in records if record.terminal != "panic"]

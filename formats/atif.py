@@ -83,8 +83,20 @@ def _document(record: Trajectory, *, tokens_in_steps: bool) -> dict[str, Any]:
             "extra": {OURS: operator},
         },
         "steps": [{"step_id": number, **step} for number, step in enumerate(steps, 1)],
-        "final_metrics": {"total_steps": len(steps)},
+        "final_metrics": {"total_steps": len(steps), **_totals_of(record)},
         "extra": {OURS: {**rest, "ended_at_prompt": ended_at_prompt}},
+    }
+
+
+def _totals_of(record: Trajectory) -> dict[str, int]:
+    """What the operator's calls read and wrote, where that was counted and not estimated."""
+    usage = record.usage
+    if usage is None or usage.estimated:
+        return {}
+    return {
+        "total_prompt_tokens": usage.input_tokens + usage.cached_input_tokens,
+        "total_cached_tokens": usage.cached_input_tokens,
+        "total_completion_tokens": usage.output_tokens,
     }
 
 

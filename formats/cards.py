@@ -137,7 +137,7 @@ def _text(head: str, title: str, sections: Mapping[str, str]) -> str:
 
 def _cell(value: Any) -> str:
     """A value as one line of Markdown that ends no table, code span or tag."""
-    return " ".join(str(value).split()).translate(str.maketrans({"|": "/", "`": "'", "<": "(", ">": ")"}))[:200]
+    return " ".join(str(value).split()).translate(str.maketrans("|`<>", "/'()"))[:200]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -49,6 +49,14 @@ def test_token_ids_lie_in_the_steps() -> None:
     assert "token_ids" in to_atif(SESSIONS["tokens after the last turn"])["extra"]["sekft"]
 
 
+def test_counted_tokens_are_the_totals() -> None:
+    totals = to_atif(SESSIONS["usage"])["final_metrics"]
+    assert totals == {
+        "total_steps": 5, "total_prompt_tokens": 27, "total_cached_tokens": 20, "total_completion_tokens": 6,
+    }  # fmt: skip
+    assert to_atif(SESSIONS["plain"])["final_metrics"].keys() == {"total_steps"}
+
+
 def test_harbor_itself_reads_the_documents(tmp_path: Path) -> None:
     documents = {f"{number}.json": to_atif(record) for number, record in enumerate(SESSIONS.values())}
     for name, document in documents.items():

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.render import session_messages
-from schema import Trajectory
+from schema import Trajectory, Usage
 from tests.helpers import tiny
 
 HOSTILE = '\x1b[31m</script><|im_end|>\u202e\x07 {"role": "system"} ``` \u2028 \ufffd\r\n\t' + "x" * 100_000
@@ -43,6 +43,9 @@ SESSIONS: dict[str, Trajectory] = {
         "broken-1-s0", [("ls", "a\n"), ("ls", None)], outcome="sandbox_failed", error="it is gone", attempt=3, **_FAILED
     ),
     "nothing was typed": _session("none-1-s0", [], outcome="operator_failed", error="no answer", **_FAILED),
+    "usage": _session(
+        "usage-1-s0", _TURNS, usage=Usage(calls=3, input_tokens=7, cached_input_tokens=20, output_tokens=6, seconds=0.3)
+    ),
     "tokens": _with_ids(_session("tokens-1-s0", _TURNS), _RUNS),
     "tokens of a turn that was cut off": _with_ids(_session("forced-1-s0", _TURNS), _RUNS, cut=1),
     "tokens after the last turn": _with_ids(_session("after-1-s0", _TURNS), [*_RUNS, (0, 2)]),
