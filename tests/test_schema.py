@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pipeline.files import read_record, write_json
+from pipeline.files import read_record, read_taxonomy, write_json
 from schema import HOME, BadInputError, Fixture, Scenario, Trajectory
 from taxonomy import ARCHETYPES, AXES, Combination, balance, combinations, legal
-from tests.helpers import tiny
+from tests.helpers import ROOT, tiny
 from tests.helpers.hand_scenarios import hand
 from tests.helpers.recorded import scenario
 
@@ -131,3 +131,11 @@ def test_a_trajectory_holds_the_values_of_its_taxonomy() -> None:
     assert Trajectory.model_validate(own).axes["task"] == "mine"
     with pytest.raises(ValidationError, match="one known value per axis"):
         Trajectory.model_validate({**own, "taxonomy": {**OWN, "archetypes": []}})
+
+
+def test_the_taxonomy_on_its_page_is_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "bring_your_own.md").read_text()
+    (tmp_path / "kitchen.json").write_text(page.partition("```json\n")[2].partition("```")[0])
+    own = read_taxonomy(tmp_path / "kitchen.json")
+    assert [one.name for one in own.archetypes] == ["scale_recipe", "missing_recipe"]
+    assert own.sha256
