@@ -56,12 +56,12 @@ def compiled() -> bytes:
 
 def grown(shell: Session, files: int, processes: int, lock: int) -> tuple[int, int]:
     """Bytes by which the host's slab of locks, and the cgroup's count of kernel memory, have grown."""
-    before = slab_bytes(), cgroup_bytes(shell)
+    before = slab_bytes(), kernel_bytes(shell)
     shell.step(f"./hold_locks {files} {processes} {lock} >out")
     while len(shell.read_file("out").split()) < processes:
         time.sleep(0.2)
     assert {int(word) for word in shell.read_file("out").split()} == {files}
-    after = slab_bytes(), cgroup_bytes(shell)
+    after = slab_bytes(), kernel_bytes(shell)
     shell.step("pkill hold_locks; sleep 2")
     return after[0] - before[0], after[1] - before[1]
 
@@ -72,7 +72,7 @@ def slab_bytes() -> int:
     return next(int(row[1]) * int(row[3]) for row in rows if row[0] == "file_lock_cache")
 
 
-def cgroup_bytes(shell: Session) -> int:
+def kernel_bytes(shell: Session) -> int:
     """Kernel memory of a container by its cgroup's count."""
     pid = api().inspect_container(shell.container)["State"]["Pid"]
     lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
