@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from authoring.gate import gate
+from authoring.gate import _Trial, gate
 from authoring.scaffold import SCAFFOLD
 from authoring.spoilt import changed_paths, fakes, garbled, mutations
-from authoring.text_gate import literals
+from authoring.text_gate import RejectedError, literals
 from pipeline.files import write_record
+from sandbox.session import Session
 from sandbox.tree import tree_of
 from schema import HOME, sha256
 from tests.helpers import ROOT
@@ -355,6 +356,20 @@ def test_a_sound_scenario_is_admitted(blocked: bool) -> None:
     assert result.findings.get("fakes") == (6 if blocked else None)
     assert result.findings.get("attempt_exit_codes") == ([1] if blocked else None)
     assert gate(hand(blocked=blocked)) == result  # nothing in it depends on time
+
+
+@pytest.mark.docker
+def test_the_third_run_is_compared_too() -> None:
+    runs = iter((False, False, True))
+
+    class ThirdDiffers(_Trial):
+        def run_solution(self, shell: Session, *, snapshots: bool = False) -> Any:
+            if next(runs):
+                shell.step("touch third")
+            return super().run_solution(shell, snapshots=snapshots)
+
+    with pytest.raises(RejectedError, match="run 3 of the solution differs from run 1"):
+        ThirdDiffers(hand(), 10.0, lambda: False, {}).run()
 
 
 def test_spoilt_worlds_have_short_names() -> None:

@@ -93,6 +93,15 @@ def test_dead_sandbox_voids_the_attempt() -> None:
     assert len(trajectory.steps) == 1
 
 
+def test_a_turn_is_run_and_recorded_verbatim() -> None:
+    typed = ["  printf '[%s]' a\\ ", "```\necho fenced\n```", "\n\necho on\n\n"]
+    trajectory = episode(hand(), *typed, "exit")
+    assert trajectory.commands == [*typed, "exit"]
+    assert [step.command for step in trajectory.steps] == typed
+    assert trajectory.steps[0].output == "[a ]"
+    assert trajectory.steps[2].output == "on\n"
+
+
 def test_session_continues_after_a_timeout() -> None:
     operator = Scripted("sleep 30", *SOLUTION, "exit")
     trajectory = play(operator, hand(), seed=0, max_steps=9, timeout_seconds=2)

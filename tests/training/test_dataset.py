@@ -26,3 +26,21 @@ def test_every_row_counts_once() -> None:
     counted = [*left_out, *(example.id for example in dataset.examples)]
     assert sorted(counted) == sorted(row.id for row in rows)
     assert dataset.left_out["not_kept"] == ["refused-s0"]
+
+
+def test_recorded_ids_are_used_only_where_they_are_those_of_the_session() -> None:
+    renderer = Renderer.for_base(tokenizer("byte_level"))
+    plain = trajectory("r-s0")
+    encoded = renderer.encode(plain.messages)
+    turn = encoded.mask.index(1)
+    other = renderer.operator_ids("Z")[0]
+    assert other not in encoded.token_ids[turn - 1 : turn + 1]
+    # As they are; another text sampled; the sampled text after another one of the environment.
+    for place, recorded in ((None, True), (turn, False), (turn - 1, False)):
+        ids = [other if at == place else id_ for at, id_ in enumerate(encoded.token_ids)]
+        update = {"token_ids": ids, "assistant_mask": encoded.mask, "log_probs": [None] * len(ids)}
+        dataset = build([plain.model_copy(update=update)], renderer, max_length_tokens=4096)
+        (example,) = dataset.examples
+        assert (place, example.recorded) == (place, recorded)
+        assert example.encoded.token_ids == encoded.token_ids
+        assert dataset.retokenised == ([] if recorded else ["r-s0"])
