@@ -29,7 +29,8 @@ from exports.length import counter
 from exports.rows import read_rows
 from exports.verify import verify_file
 from pipeline.files import checked, read_json, write_json
-from schema import BadInputError, ExportReport, Manifest
+from pipeline.results import ExportReport
+from schema import BadInputError, Manifest
 from training.pairs import PER_SCENARIO
 
 REPORT = "export-report.json"
