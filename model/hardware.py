@@ -362,12 +362,29 @@ def median_seconds(dtype: Any, size: int = 512, device: Any = "cpu") -> float:
     return statistics.median(seconds[1:])
 
 
-def product_flops_here(dtype: Any = None, device: Any = "cpu") -> float:
-    """FLOP/s of a product of two square matrices (default fp32): what no training on this device exceeds."""
+def product_flops_here(dtype: Any = None, device: Any = "cpu", size: int = 256, times: int = 30) -> float:
+    """FLOP/s of matrix products (default fp32) on a device: what no training on it exceeds.
+
+    On a CPU it is the best of `times` products on one core, times the cores: a product takes less than a millisecond,
+    so that on a busy machine at least one of them is not interrupted.
+    """
     import torch
 
-    size = 768 if str(device) == "cpu" else 8192
-    return 2 * size**3 / median_seconds(dtype or torch.float32, size, device)
+    dtype = dtype or torch.float32
+    if str(device) != "cpu":
+        return 2 * 8192**3 / median_seconds(dtype, 8192, device)
+    matrix = torch.ones(size, size, dtype=dtype)
+    cores = torch.get_num_threads()
+    seconds = []
+    torch.set_num_threads(1)
+    try:
+        for _ in range(times):
+            began = time.perf_counter()
+            matrix @ matrix
+            seconds.append(time.perf_counter() - began)
+    finally:
+        torch.set_num_threads(cores)
+    return cores * 2.0 * size**3 / min(seconds)
 
 
 @dataclass(frozen=True)

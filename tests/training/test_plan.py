@@ -168,3 +168,15 @@ def test_a_gpu_is_probed_where_torch_sees_one(monkeypatch: pytest.MonkeyPatch) -
     assert hardware.machine_here() == Machine("cuda", "Tesla V100-SXM2", 5 * GIB, 125e12)
     monkeypatch.setattr(hardware, "gpu_here", lambda: hardware.GPU("Unknown", (9, 0), ("sm_90",), "2.13.0", GIB))
     assert hardware.machine_here().flops is None
+
+
+def test_the_probe_of_a_cpu_keeps_the_number_of_threads() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        assert hardware.cpu_flops_here() > 1e8
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
