@@ -29,28 +29,26 @@ report does not have. A run is labelled with the shortest end of its path that t
 """
 
 import argparse
-import itertools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import BaseModel
 
 from pipeline import stage
 from pages.document import write_page
 from pages.gather import page_contents
+from pages.picture import draw_picture, labels_of
 from pages.show import find_sessions, print_session, with_mask
 from pages.watch import watch
-from pipeline.files import checked, read_identity, read_json, read_manifest, read_report
+from pipeline.files import checked, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
 from pipeline.tables import CELL, format_difference, format_rate, outcomes_of
-from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Rate, Subject, SubjectReport
-from training.history import LOG, read_history
+from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Subject, SubjectReport
 
 PICTURES = (".png", ".svg")
-Log = list[dict[str, Any]]  # rows with step and loss
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def main(settings: ReportSettings) -> int:
             if name == "table":
                 path.write_text(markdown(runs, settings.axes))
             elif name == "picture":
-                draw_picture(runs, path)
+                draw_picture({label: run.report for label, run in runs.items()}, path)
             else:
                 write_page(path, page_contents(directories, partial=settings.partial))
         except OSError as error:
@@ -137,15 +135,6 @@ def print_sessions(id_: str, directory: Path, base: str | None) -> int:
             print_session(session, console)
     stage.print_summary({"id": id_, "sessions": len(sessions), "outcomes": [session.outcome for session in sessions]})
     return stage.DONE
-
-
-def labels_of(paths: Sequence[Path]) -> dict[str, Path]:
-    """The paths by the shortest ends that tell all of them apart. Raises BadInputError where one is named twice."""
-    parts = {path.absolute().parts: path for path in paths}
-    if len(parts) < len(paths):
-        raise BadInputError("--runs: a directory is named twice; name each once")
-    depth = next(depth for depth in itertools.count(1) if len({one[-depth:] for one in parts}) == len(parts))
-    return {"/".join(one[-depth:]): path for one, path in parts.items()}
 
 
 class Shared(BaseModel):
@@ -276,93 +265,6 @@ def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def draw_picture(runs: Runs, path: Path) -> None:
-    """Draw the training loss over steps, and beside it the adapters' rates over what they were trained on."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise BadInputError("--picture needs matplotlib: pip install -r requirements.txt") from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    evaluated = {label: run.report for label, run in runs.items() if "adapter" in run.report.subjects}
-    logs = {label: read_log(Path(str(report.adapter))) for label, report in evaluated.items()}
-    if not logs:
-        raise BadInputError("--picture: none of these runs has an adapter; name runs of eval.py --adapter")
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(13, 4), layout="constrained")
-    draw_losses(left, {Path(str(evaluated[label].adapter)): log for label, (_, log) in logs.items()})
-    draw_rates(right, evaluated, logs)
-    figure.legend(*right.get_legend_handles_labels(), loc="outside right center", fontsize="small")
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-
-
-def draw_losses(axes: Any, logs: dict[Path, Log]) -> None:
-    """Draw each adapter's loss by step. Single sessions scatter over two orders of magnitude: means over blocks."""
-    for label, adapter in labels_of(list(logs)).items():
-        blocks = mean_blocks(logs[adapter])
-        losses = [sum(row["loss"] for row in block) / len(block) for block in blocks]
-        axes.plot([block[-1]["step"] for block in blocks], losses, lw=1, label=label)
-    axes.set(xlabel="optimizer steps", ylabel="loss per operator token, nats", yscale="log")
-    axes.set_title("training loss, means over a hundredth of the run")
-    axes.legend(fontsize="small")
-
-
-def draw_rates(axes: Any, reports: dict[str, EvalReport], logs: dict[str, tuple[int, Log]]) -> None:
-    """Draw the adapters' rates over the sessions they were trained on, or over steps if all have equally many sessions.
-
-    Several runs may lie at one place: the line joins their means.
-    """
-    by_data = len(set(merge_close(amount for amount, _ in logs.values()).values())) > 1
-    amounts = {run: amount if by_data else log[-1]["step"] for run, (amount, log) in logs.items()}
-    places = merge_close(amounts.values())
-    width = max(places.values()) or 1
-    splits = sorted({report.split_by or "" for report in reports.values()})
-    for split, line, marker in zip(splits, ("-", "--", ":"), "os^", strict=False):
-        members = [run for run, report in reports.items() if (report.split_by or "") == split]
-        for shift, name in enumerate(RATES[1:]):
-            points: dict[float, list[float]] = {}
-            for run in members:
-                rate: Rate | None = getattr(reports[run].subjects["adapter"].rates, name)
-                if rate is None or rate.rate is None or rate.interval is None:
-                    continue
-                x = places[amounts[run]] + (shift - 1.5 + 0.4 * splits.index(split)) * 0.012 * width  # side by side
-                points.setdefault(x, []).append(rate.rate)
-                axes.plot([x, x], rate.interval, color=f"C{shift}", lw=0.8)
-                axes.plot(x, rate.rate, marker, color=f"C{shift}", ms=4)
-            xs = sorted(points)
-            label = f"{name}, held out by {split}" if split else f"{name}, not split"
-            means = [sum(points[x]) / len(points[x]) for x in xs]
-            axes.plot(xs, means, line, marker=marker, mfc="none", ms=5, color=f"C{shift}", lw=1, label=label)
-    axes.set(xlabel="sessions trained on" if by_data else "optimizer steps", ylabel="rate", ylim=(-0.02, 1.02))
-    axes.set_title("held-out episodes, 95 % intervals")
-
-
-def mean_blocks(rows: Sequence[Any]) -> list[Sequence[Any]]:
-    """`rows` in at most 100 blocks whose lengths differ by at most one."""
-    count = min(100, len(rows))
-    return [rows[len(rows) * at // count : len(rows) * (at + 1) // count] for at in range(count)]
-
-
-def merge_close(amounts: Iterable[int]) -> dict[int, float]:
-    """Each amount and where to draw it: amounts within a tenth of one another go to one place, their mean."""
-    groups: list[list[int]] = []
-    for amount in sorted(amounts):
-        if groups and amount <= 1.1 * groups[-1][0]:
-            groups[-1].append(amount)
-        else:
-            groups.append([amount])
-    return {amount: sum(group) / len(group) for group in groups for amount in group}
-
-
-def read_log(adapter: Path) -> tuple[int, Log]:
-    """How many sessions an adapter was trained on, and the rows of its log that hold a loss."""
-    rows = [{"step": row["step"], "loss": row["loss"]} for row in read_history(adapter) if "loss" in row]
-    if not rows:
-        raise BadInputError(f"{adapter / LOG}: holds no loss; rerun sft.py or leave --picture out")
-    return len(read_identity(adapter).trained_on), rows
 
 
 def parser() -> argparse.ArgumentParser:

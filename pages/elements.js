@@ -36,8 +36,7 @@ function svg(tag, properties = {}, ...children) {
 
 function nameOf(character) {
   const code = character.codePointAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? "␡" : `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
+  return `«${DATA.names[code] || (code === 0x7f ? "DEL" : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`)}»`;
 }
 
 // Text as nodes: what a terminal or browser would obey or hide is named instead.

@@ -17,7 +17,7 @@ from typing import Any, get_args
 from pages.document import Contents
 from pages.shade import Shader
 from pipeline.files import read_json, read_manifest, read_record, read_report, read_scenarios, read_trajectories
-from pipeline.hidden import HIDDEN
+from pipeline.hidden import CONTROL_NAMES, HIDDEN
 from pipeline.rates import BEHAVIOUR, RATES, paired, rate_of, subject_report
 from pipeline.tables import format_difference, format_rate
 from pipeline.verdicts import events_of
@@ -75,10 +75,10 @@ def page_contents(runs: Mapping[str, Path], *, partial: bool = False) -> Content
     """Everything that a page of these runs shows. Raises BadInputError for a directory that no stage wrote."""
     found = Gathered()
     for label, directory in runs.items():
-        kind = kind_of(directory)
         manifest = read_manifest(directory)
         if manifest is not None and not manifest.finished and not partial:
             raise BadInputError(f"{directory / 'manifest.json'}: finished: false; rerun that stage or pass --partial")
+        kind = kind_of(directory)
         found.runs.append(about(label, kind, manifest))
         GATHER[kind](found, label, directory, manifest, partial)
     for group in found.groups:
@@ -284,6 +284,7 @@ def contents_of(found: Gathered) -> Contents:
         run["notes"] += [why for base, why in shader.without.items() if base in bases]
     index = {
         "hidden": HIDDEN,
+        "names": CONTROL_NAMES,
         "outcomes": get_args(Outcome),
         "voided": sorted(VOIDED),
         "axes": list(AXES),

@@ -7,7 +7,7 @@ function rateCell(rate, colour, signed = false) {
   const [text, value, low, high] = rate;
   const [width, height] = [96, 10];
   const x = (share) => (signed ? (share + 1) / 2 : share) * width;
-  return el("div", {}, shown(text), svg("svg", { width, height, role: "img", "aria-label": text },
+  return el("div", { class: "rate" }, shown(text), svg("svg", { width, height, role: "img", "aria-label": text },
     svg("rect", { x: 0, y: 4, width, height: 2, class: "bar-back" }),
     ...(signed ? [svg("line", { x1: width / 2, x2: width / 2, y1: 0, y2: height, class: "axis" })] : []),
     svg("line", { x1: x(low), x2: x(high), y1: 5, y2: 5, class: "interval" }),

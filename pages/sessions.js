@@ -341,6 +341,7 @@ addEventListener("error", (event) => tellFault(event.message));
 addEventListener("unhandledrejection", (event) => tellFault(String(event.reason)));
 addEventListener("hashchange", route);
 addEventListener("resize", () => { if (!$("#list").hidden) drawRows(); });
+NARROW.addEventListener("change", () => { if ($("#filters details")) $("#filters details").open = !NARROW.matches; });
 $("#rows").addEventListener("scroll", () => drawRows());
 $("#filters").addEventListener("submit", (event) => event.preventDefault());
 $("#theme").addEventListener("click", turnTheme);

@@ -243,6 +243,7 @@ def training_line(found: Snapshot) -> str:
 def view_of(found: Snapshot, directory: Path) -> Any:
     """A snapshot as tables of rich."""
     from rich.console import Group
+    from rich.padding import Padding
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
@@ -256,7 +257,8 @@ def view_of(found: Snapshot, directory: Path) -> Any:
         f"  {done}/{total or '?'}", f"  {duration(found.seconds_left())} left",
         f"  {speed:.1f} records/min" if (speed := found.per_minute()) else "",
     )  # fmt: skip
-    parts: list[Any] = [head, ProgressBar(total=total or 1, completed=done if total else 0)]
+    bar = ProgressBar(total=total or 1, completed=done if total else 0)
+    parts: list[Any] = [head, Padding(bar, 0)]  # the bar alone ends no line
     if found.history:
         parts.append(Text(training_line(found)))
     episodes = [one for one in found.tallies if one.of_episodes()]

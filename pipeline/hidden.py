@@ -1,6 +1,6 @@
 r"""Show characters that a terminal or a browser would obey or hide as text.
 
-    as_text("\x1b[31mred\u202e")      # ␛[31mred, then U+202E in angle quotes
+    as_text("\x1b[31mred\u202e")      # ESC[31mred U+202E, both names in angle quotes
 
 Newline and tab stay as they are. The page of report.py gets the same ranges (pages/document.py).
 """
@@ -22,11 +22,16 @@ HIDDEN: tuple[tuple[int, int], ...] = (
 )
 
 
+CONTROL_NAMES = (
+    *("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI", "DLE"),
+    *("DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"),
+)  # of the first 32
+
+
 def name_of(code: int) -> str:
-    """How one of these characters is shown: a control picture where there is one, else its number."""
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"‹U+{code:04X}›"  # noqa: RUF001
+    """How one of these characters is shown: its name where it has a short one, else its number, in angle quotes."""
+    name = CONTROL_NAMES[code] if code < len(CONTROL_NAMES) else "DEL" if code == 0x7F else f"U+{code:04X}"
+    return f"«{name}»"
 
 
 _NAMES = {code: name_of(code) for first, last in HIDDEN for code in range(first, last + 1)}

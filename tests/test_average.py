@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import average
-import report
 import sft
 from model.loading import load_model
+from pages import picture
 from pipeline.files import read_identity, read_json, write_json, write_record
 from pipeline.holdout import refuse_overlap
 from schema import BadInputError
@@ -112,8 +112,8 @@ def test_means_can_be_averaged_again(place: Path) -> None:
     three, two = weights(outer), weights(inner)
     assert all(three[name].equal((two[name] + part) / 2) for name, part in weights(place / "other").items())
     assert read_json(inner / "sekft.json")["flags"]["lr"] == [5e-3, 2e-3]
-    trained, log = report.read_log(outer)
-    logs = [report.read_log(place / name)[1] for name in ("fast", "slow", "other")]
+    trained, log = picture.read_log(outer)
+    logs = [picture.read_log(place / name)[1] for name in ("fast", "slow", "other")]
     assert trained == 8
     assert log[-1]["loss"] == pytest.approx(logs[0][-1]["loss"] / 4 + logs[1][-1]["loss"] / 4 + logs[2][-1]["loss"] / 2)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from pipeline import stage
+from pages.picture import labels_of, mean_blocks, merge_close
 from pipeline.files import write_identity, write_json, write_report
 from pipeline.rates import compare_subjects
 from pipeline.tables import print_table
-from report import labels_of, main, mean_blocks, merge_close, parser
+from report import main, parser
 from schema import AdapterIdentity, EvalReport, Subject, TrainedSession, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.recorded import episode, scenario

@@ -30,8 +30,10 @@ def test_a_session_is_printed_as_text(tmp_path: Path) -> None:
         assert byte not in done.stderr
     text = done.stderr.decode()
     parts = [
-        f"--- {one.id}: not kept, outcome max_steps, checker did not pass", "not kept: not terminated", "it ␛ broke",
-        "shell login: operator", "$ cat part-1", "␛[31mred␛]0;title␇ ‹U+202E›gnp ‹U+009B›31m [bold]x[/bold]",  # noqa: RUF001
+        f"--- {one.id}: not kept, outcome max_steps, checker did not pass",
+        "not kept: not terminated", "it «ESC» broke",
+        "shell login: operator", "$ cat part-1",
+        "«ESC»[31mred«ESC»]0;title«BEL» «U+202E»gnp «U+009B»31m [bold]x[/bold]",
         "[exit 0, 0.25 s, /home/operator]", "$ cat part-2", "last",
     ]  # fmt: skip
     places = [text.index(part) for part in parts]
@@ -58,5 +60,5 @@ def test_the_mask_is_that_of_the_trainer(tmp_path: Path) -> None:
 
 def test_an_unknown_session_names_some_that_are_there(tmp_path: Path) -> None:
     write_record(tmp_path, tiny.trajectory())
-    with pytest.raises(BadInputError, match=r"no session 'x␛'; there are 1, such as tiny-1-s0"):
+    with pytest.raises(BadInputError, match=r"no session 'x«ESC»'; there are 1, such as tiny-1-s0"):
         find_sessions("x\x1b", tmp_path)

@@ -89,9 +89,9 @@ def test_a_terminal_shows_rates_episodes_and_the_end(tmp_path: Path) -> None:
         with UnderWay(out, total=4) as under_way, under_way.episode("copy_files-0-s0") as told:
             told("printf '\x1b]0;title\x07\x9b31m \u202e'\nls")
             until(lambda: sees("copy_files-0-s0"), "no episode")
-            until(lambda: sees("printf '␛]0;title␇"), "no command")
+            until(lambda: sees("printf '«ESC»]0;title«BEL»"), "no command")
             write_record(out, made.session(records[0], "words\n"))
-            until(lambda: sees("1/1 100%"), "no rate")
+            until(lambda: sees("1/1 100%") and sees("verified"), "no rate")
             until(lambda: sees("records/min"), "no speed")
         write_json(out / "manifest.json", {"stage": "rollout", "finished": True})
         assert watcher.wait(DEADLINE_SECONDS) == 0

@@ -91,7 +91,7 @@ def test_show_replaces_control_characters() -> None:
     ).examples
     shown = show(one, colour=False)
     assert {character for character in shown if unicodedata.category(character) == "Cc"} == {"\n", "\t"}
-    assert "␛␜" in shown
+    assert "«ESC»«FS»" in shown
 
 
 def planted(**changes: Any) -> Trajectory:

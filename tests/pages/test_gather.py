@@ -1,0 +1,118 @@
+"""What a page holds is what the directories hold: kinds, rates, differences, curves, tokens."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.render import Renderer
+from pages.document import Contents
+from pages.gather import kind_of, page_contents
+from pipeline.files import write_json, write_record
+from pipeline.rates import RATES
+from schema import BadInputError, OperatorInfo, Trajectory
+from tests.helpers import run_directories as made
+from tests.helpers import tiny
+
+
+def test_kinds_are_read_off_the_files(tmp_path: Path) -> None:
+    records = made.scenarios(2)
+    source = made.write_scenarios(tmp_path / "scenarios", records)
+    adapter = made.write_training(tmp_path / "adapter")
+    made.write_eval(tmp_path / "eval", records, adapter, source)
+    made.write_rollout(tmp_path / "rollout", [made.session(records[0], "words\n")])
+    kinds = {path.name: kind_of(path) for path in tmp_path.iterdir()}
+    assert kinds == {"scenarios": "scenarios", "adapter": "training", "eval": "eval", "rollout": "rollout"}
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInputError, match=r"holds no report\.json, no records and no log_history\.jsonl"):
+        kind_of(tmp_path / "empty")
+
+
+def test_rates_of_a_rollout_need_its_scenarios_for_discovery(tmp_path: Path) -> None:
+    records = made.scenarios(4)
+    told = [made.session(one, "\n".join(one.directives)) for one in records[:3]]
+    told.append(made.session(records[3], "nothing\n", outcome="max_steps"))
+    rollout = made.write_rollout(tmp_path / "rollout", told)
+    (alone,) = page_contents({"rollout": rollout}).index["groups"]
+    assert alone["rates"]["discover_rate"] is None
+    assert alone["rates"]["clean_rate"][0].startswith("3/4 75% [")
+    source = made.write_scenarios(tmp_path / "scenarios", records)
+    (group,) = page_contents({"rollout": rollout, "scenarios": source}).index["groups"]
+    assert group["rates"]["discover_rate"][0].startswith("3/4 75% [")
+    assert {name: group["rates"][name] for name in RATES if name != "discover_rate"} == {
+        name: alone["rates"][name] for name in RATES if name != "discover_rate"
+    }
+    assert group["per_axis"]["task"]["missing_source"]["clean_rate"][0].startswith("0/1 0%")
+    assert alone["per_axis"]["task"]["missing_source"]["clean_rate"][0].startswith("0/1 0%")
+
+
+def test_runs_are_compared_on_the_first_sample_of_scenarios_of_both(tmp_path: Path) -> None:
+    records = made.scenarios(6)
+    source = made.write_scenarios(tmp_path / "scenarios", records)
+    one = [
+        made.session(record, "x\n", sample=sample, outcome="exit" if sample else "max_steps")
+        for record in records
+        for sample in (0, 1)
+    ]
+    two = [made.session(record, "x\n") for record in records[:5]]
+    runs = {"a": made.write_rollout(tmp_path / "a", one), "b": made.write_rollout(tmp_path / "b", two)}
+    (difference,) = page_contents({**runs, "scenarios": source}).index["differences"]
+    assert (difference["label"], difference["n"]) == ("b - a", 5)
+    assert difference["rates"]["clean_rate"] == ["+100 [+100,+100]", 1.0, 1.0, 1.0]
+
+
+def test_curves_keep_every_figure_and_few_points(tmp_path: Path) -> None:
+    curves = page_contents({"t": made.write_training(tmp_path / "adapter", steps=1000)}).index["curves"]
+    assert {curve["name"] for curve in curves} == {"loss", "reward"}
+    reward = next(curve for curve in curves if curve["name"] == "reward")
+    assert (len(reward["points"]), reward["steps_per_point"]) == (250, 4)
+    assert reward["points"][0] == (4, pytest.approx(0.0025))
+    assert reward["points"][-1][0] == 1000
+
+
+@pytest.mark.parametrize("family", ["byte_level", "metaspace"])
+def test_tokens_are_shaded_where_the_tokenizer_is_there(family: str, tmp_path: Path) -> None:
+    base = tiny.base(tmp_path / "base", family=family)
+    session = tiny.trajectory()
+    renderer = Renderer.for_base(tiny.tokenizer(family))
+    encoded = renderer.encode(session.messages)
+    log_probs = [-0.5 if on else None for on in encoded.mask]
+    recorded = {
+        "operator": OperatorInfo(kind="local", model=str(base)), "token_ids": encoded.token_ids,
+        "assistant_mask": encoded.mask, "log_probs": log_probs,
+    }  # fmt: skip
+    write_record(tmp_path / "out", session.model_copy(update=recorded))
+    turns = block(page_contents({"out": tmp_path / "out"}))["tokens"]
+    for turn, command in zip(turns, session.commands, strict=True):
+        assert "".join(text for text, _ in turn).startswith(command)
+    assert all(-0.5 in (log_prob for _, log_prob in turn) for turn in turns)
+    elsewhere = {**recorded, "operator": OperatorInfo(kind="local", model="nowhere")}
+    write_record(tmp_path / "out", session.model_copy(update=elsewhere))
+    contents = page_contents({"out": tmp_path / "out"})
+    assert block(contents)["tokens"] is None
+    assert "'nowhere' is no directory here: no shade" in " ".join(contents.index["runs"][0]["notes"])
+
+
+def block(contents: Contents) -> dict[str, Any]:
+    return dict(contents.blocks)["t0"]  # type: ignore[no-any-return]
+
+
+def test_unfinished_directories_need_partial(tmp_path: Path) -> None:
+    directory = made.write_rollout(tmp_path / "out", [made.session(made.scenarios(1)[0], "x\n")])
+    write_json(directory / "manifest.json", {"stage": "rollout", "finished": False})
+    with pytest.raises(BadInputError, match=r"manifest\.json: finished: false; rerun that stage or pass --partial"):
+        page_contents({"out": directory})
+    assert page_contents({"out": directory}, partial=True).index["runs"][0]["notes"] == [
+        "not finished: what is there so far"
+    ]
+
+
+def test_every_record_is_on_the_page_once(tmp_path: Path) -> None:
+    sessions = [made.session(one, "x\n", sample=sample) for one in made.scenarios(3) for sample in (0, 1)]
+    contents = page_contents({"out": made.write_rollout(tmp_path / "out", sessions)})
+    assert [row[1] for row in contents.index["rows"]] == sorted(one.id for one in sessions)
+    assert [name for name, _ in contents.blocks] == [f"t{n}" for n in range(6)]
+    assert set(Trajectory.model_fields) - {
+        "messages", "steps", "token_ids", "assistant_mask", "log_probs", "schema_version", "id", "scenario_hash",
+        "axes", "image_digest", "wrapper_hash", "transport",
+    } <= {*block(contents), "error", "changes"}  # fmt: skip
