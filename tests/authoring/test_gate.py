@@ -15,6 +15,7 @@ from authoring.scaffold import SCAFFOLD
 from authoring.spoilt import changed_paths, fakes, garbled, mutations
 from authoring.text_gate import RejectedError, literals
 from pipeline.files import write_record
+from sandbox.containers import SandboxOptions
 from sandbox.session import Session
 from sandbox.tree import tree_of
 from schema import HOME, sha256
@@ -369,7 +370,7 @@ def test_the_third_run_is_compared_too() -> None:
             return super().run_solution(shell, snapshots=snapshots)
 
     with pytest.raises(RejectedError, match="run 3 of the solution differs from run 1"):
-        ThirdDiffers(hand(), 10.0, lambda: False, {}).run()
+        ThirdDiffers(hand(), 10.0, lambda: False, {}, SandboxOptions()).run()
 
 
 def test_spoilt_worlds_have_short_names() -> None:
