@@ -11,8 +11,7 @@ from pages.gather import kind_of, page_contents
 from pipeline.files import write_json, write_record
 from pipeline.rates import RATES
 from schema import BadInputError, OperatorInfo, Trajectory
-from tests.helpers import run_directories as made
-from tests.helpers import tiny
+from tests.helpers import run_directories as made, tiny
 
 
 def test_kinds_are_read_off_the_files(tmp_path: Path) -> None:
