@@ -22,6 +22,7 @@ from typing import Any
 
 from pipeline import stage
 from formats.cards import AdapterParts, DatasetParts, adapter_card, dataset_card
+from model.loading import adapter_argument
 from pipeline.files import read_identity, read_json, read_manifest, read_report, read_scenarios, read_trajectories
 from schema import BadInputError, Scenario, Trajectory
 
@@ -129,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
     add("--scenarios", type=Path, default=None, help="scenarios to publish as a data set")
     add("--data", type=Path, default=None, help="sessions to publish with them (rollout.py --out)")
     add("--overlap", type=Path, default=None, help="counts of contamination.py --out, for the card")
-    add("--adapter", type=Path, default=None, help="adapter to publish (sft.py --out)")
+    add("--adapter", type=adapter_argument, default=None, help="adapter to publish (sft.py --out, or a selected.json)")
     add("--runs", type=Path, nargs="+", default=[], help="evals of the adapter (eval.py --out), for the card")
     add("--base-model", default=None, help="the base's name on the hub, for the card")
     add("--licence", default=None, help="licence of what is published (default apache-2.0; needed with a teacher)")
