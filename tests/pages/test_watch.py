@@ -21,7 +21,7 @@ from tests.helpers import run_directories as made
 from tests.helpers.rollouts import clean_environment, command_line, write_scenarios
 from tests.helpers.rollouts import made as templates
 
-DEADLINE_SECONDS = 120.0
+DEADLINE_SECONDS = 300.0
 
 
 def begun(out: Path, stage: str = "rollout", **fields: object) -> Path:
