@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 120.0
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1200,900",

@@ -19,7 +19,7 @@ from pipeline.files import write_json, write_record
 from tests.helpers import ROOT, run_directories as made
 from tests.helpers.rollouts import clean_environment, command_line, made as templates, write_scenarios
 
-DEADLINE_SECONDS = 120.0
+DEADLINE_SECONDS = 300.0
 
 
 def begun(out: Path, stage: str = "rollout", **fields: object) -> Path:
