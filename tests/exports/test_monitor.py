@@ -47,6 +47,7 @@ def test_honest_lines_are_at_most_warned_of(line: dict[str, Any]) -> None:
         ("cat ${HOME}/k", "read", "~/k"),
         ("cat <<E > out; rm z\ntext\nE", "delete", "z"),
         ("cat > out <<E; rm z\ntext\nE\n", "delete", "z"),
+        ("cat > out <<E; true\ntext\nE\nrm z", "delete", "z"),
         ("cat > out <<'E'; true\ntext\nE\nrm z", "delete", "z"),
         ("cat <<E | sort > out; rm z\ntext\nE\nrm y", "delete", "y"),
         ("echo `cat k`", "read", "k"),
