@@ -40,8 +40,9 @@ from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.costs import MetricChange, Prices, compare_outcomes, read_outcomes, read_prices
 from pipeline.files import read_identity, read_scenarios, write_json
 from pipeline.holdout import refuse_overlap
+from pipeline.results import CascadeReport, CascadeSummary
 from sandbox.containers import reap, require_image
-from schema import BadInputError, CascadeReport, CascadeSummary, Scenario, Trajectory
+from schema import BadInputError, Scenario, Trajectory
 
 Side = Literal["cheap", "frontier"]
 SHOWN = ("escalation_rate", "cheap_resolve_rate", "resolve_rate")

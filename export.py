@@ -29,7 +29,8 @@ from exports.length import counter
 from exports.rows import read_rows
 from exports.verify import verify_file
 from pipeline.files import checked, read_json, write_json
-from schema import BadInputError, ExportReport, Manifest
+from pipeline.results import ExportReport
+from schema import BadInputError, Manifest
 from training.pairs import PER_SCENARIO
 
 REPORT = "export-report.json"
@@ -69,14 +70,14 @@ def main(settings: ExportSettings) -> int:
         print(note, file=sys.stderr)
     if manifest.finished:
         report = checked(out / REPORT, read_json(out / REPORT), ExportReport, "rerun with --redo")
-        return print_counts(out, report, rows)
+        return print_export(out, report, rows)
     guards = Guards(holdout, count, settings.max_length_tokens, settings.truncate, contradicted)
     export = Export(out, guards, {name: FORMS[name] for name in settings.to}, per_scenario=settings.per_scenario)
     with stage.progress(rows, "export") as bar:
         for row in read_rows(archives, partial=settings.partial):
             bar.record(row.name, export.take(row))
     export.finish()
-    return print_counts(out, finished(settings, manifest, export, notes), rows)
+    return print_export(out, finished(settings, manifest, export, notes), rows)
 
 
 def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
@@ -122,7 +123,7 @@ def finished(settings: ExportSettings, manifest: Manifest, export: Export, notes
     return report
 
 
-def print_counts(out: Path, report: ExportReport, rows: int) -> int:
+def print_export(out: Path, report: ExportReport, rows: int) -> int:
     """Print the summary line."""
     assert sum(report.headings.values()) == report.read == rows, (report.headings, report.read, rows)
     counts = {"sft": report.sft, "pairs": report.pairs, "truncated": report.truncated, "warned": report.warned}

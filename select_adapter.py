@@ -33,17 +33,10 @@ from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_identity, read_scenarios, write_json
 from pipeline.holdout import refuse_overlap
 from pipeline.rates import event_rates, paired
+from pipeline.results import AdapterCandidate, SelectedAdapter
 from pipeline.tables import format_difference, format_rate
 from sandbox.containers import reap, require_image
-from schema import (
-    VOIDED,
-    AdapterCandidate,
-    BadInputError,
-    Scenario,
-    SelectedAdapter,
-    TrainedSession,
-    Trajectory,
-)
+from schema import VOIDED, BadInputError, Scenario, TrainedSession, Trajectory
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from exports.holdout import Holdout
 from exports.length import Count, cut
 from exports.monitor import Suspicion, findings
 from exports.rows import Row, opening_hash
-from schema import ExportedRow, SidecarLine, sha256
+from pipeline.results import ExportedRow, SidecarLine
+from schema import sha256
 from training.pairs import Candidate, pair_up
 
 HEADINGS = ("held_out", "reward_hack", "over_length", "unusable", "duplicate", "exported", "unused")

@@ -7,7 +7,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from exports.holdout import Holdout
-from schema import BadInputError, SidecarLine, sha256
+from pipeline.results import SidecarLine
+from schema import BadInputError, sha256
 
 
 def verify_file(path: Path, holdout: Holdout) -> int:

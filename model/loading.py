@@ -18,8 +18,9 @@ from typing import Any
 
 from model import hardware
 from pipeline.files import checked, read_identity, read_json
+from pipeline.results import SelectedAdapter
 from pipeline.stage import DEFAULT_BASE
-from schema import BadInputError, SelectedAdapter, canonical, sha256
+from schema import BadInputError, canonical, sha256
 
 DTYPES = ("auto", "fp16", "bf16", "fp32")
 BLOCK_BYTES, BLOCKS = 4096, 64

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.costs import Prices, summary_of, total_usage, usd_of
+from pipeline.results import CascadeOutcome, CascadeReport
 from pipeline.verdicts import terminal_of
-from schema import VOIDED, BadInputError, CascadeOutcome, CascadeReport, Trajectory, Usage
+from schema import VOIDED, BadInputError, Trajectory, Usage
 
 SIGNALS = ("panic", "exit_nonzero", "max_steps", "context_full", "locked_out")
 

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from pipeline.files import checked, read_json
 from pipeline.rates import RESAMPLES, percentile_interval, rate_of
-from schema import BadInputError, CascadeOutcome, CascadeReport, CascadeSummary, Usage
+from pipeline.results import CascadeOutcome, CascadeReport, CascadeSummary
+from schema import BadInputError, Usage
 
 MILLION = 1_000_000
 Verdict = Literal["win", "no win", "undecided"]

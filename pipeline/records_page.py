@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pipeline import stage
-from schema import RECORDS, BadInputError
+from schema import BadInputError, every_record
 
 FILES = {
     "Scenario": "`scenarios/<id>.json`",
@@ -50,7 +50,7 @@ def main(*, out: Path) -> int:
         out.write_text(page(), encoding="utf-8")
     except OSError as error:
         raise BadInputError(f"{out}: cannot be written ({error.strerror}); name another --out") from error
-    stage.print_summary({"out": str(out), "records": len(RECORDS)})
+    stage.print_summary({"out": str(out), "records": len(every_record())})
     return stage.DONE
 
 
@@ -58,7 +58,7 @@ def page() -> str:
     """The page as markdown: one section per record, each followed by the records that it holds."""
     done: set[type[BaseModel]] = set()
     parts = [HEAD]
-    for record in RECORDS:
+    for record in every_record():
         parts.append(f"## {record.__name__}\n\n{FILES[record.__name__]}. {_first_line(record)}\n\n{_table(record)}")
         done.add(record)
         for part in _parts(record):

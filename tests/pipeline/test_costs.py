@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.costs import Price, compare_outcomes, read_outcomes, read_prices, summary_of, total_usage, usd_of
-from schema import BadInputError, CascadeOutcome, Usage
+from pipeline.results import CascadeOutcome
+from schema import BadInputError, Usage
 
 
 def outcomes(*rows: tuple[bool, bool, bool, float]) -> list[CascadeOutcome]:
