@@ -59,8 +59,8 @@ class DpoSettings(PreferenceSettings, RunSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.adapter is None:  # what a selected.json may say
-            raise BadInputError("--adapter: the bare base was selected; name an adapter directory to start from")
+        if self.adapter is None:  # what a selected.json may come to
+            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to start from")
         if not 0 < self.beta < 100:
             raise BadInputError(f"--beta is {self.beta}; it must lie between 0 and 100")
         if not 0 < self.gamma < 1:
@@ -76,7 +76,12 @@ class DpoSettings(PreferenceSettings, RunSettings):
 def add_preference_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Give a parser the flags of dpo.py; returns it."""
     add = parser.add_argument
-    add("--adapter", type=adapter_argument, required=True, help="adapter or selected.json that sampled --data")
+    add(
+        "--adapter",
+        type=adapter_argument,
+        required=True,
+        help="adapter to start from, which sampled --data (sft.py --out, or a selected.json)",
+    )
     add_run_flags(parser, rows="pairs", lr="1e-5 * 4096 / width of the base", epochs=EPOCHS)
     add("--beta", type=float, default=0.1, help="how hard the policy is held to its start (default 0.1)")
     add("--loss", choices=("sigmoid", "dmpo"), default="sigmoid", help="dmpo weighs turns by --gamma (default sigmoid)")

@@ -320,7 +320,7 @@ def test_the_reference_is_computed_once(base: Path, start: Path, tmp_path: Path)
 
 
 def test_a_selection_of_the_bare_base_is_no_start(start: Path) -> None:
-    with pytest.raises(BadInputError, match="the bare base was selected"):
+    with pytest.raises(BadInputError, match="no adapter is selected, the base won"):
         settings(start, adapter=None)
 
 
