@@ -22,11 +22,11 @@ R = TypeVar("R", Scenario, Trajectory)
 M = TypeVar("M", bound=BaseModel)
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, *, sort_keys: bool = True) -> None:
     """Write UTF-8, sorted keys, indent 2, to a temporary name and rename: a reader never sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
+    text = json.dumps(value, sort_keys=sort_keys, ensure_ascii=False, indent=2) + "\n"
     try:
         with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
             stream.write(text)
