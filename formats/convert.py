@@ -45,7 +45,8 @@ def export_to(form: str, archive: Path, out: Path, *, partial: bool = False, red
         for model in sorted({operator_of(record) for record in trajectories}):
             rows = [record for record in trajectories if operator_of(record) == model]
             log = to_log(rows, task=archive.resolve().name, created=created)
-            write_json(out / _log_name(created, archive.resolve().name, model), log)
+            name = _log_name(created, archive.resolve().name, model)
+            write_json(out / name, log, sort_keys=False)  # Inspect reads the head of a log only where it comes first
         ids = [record.id for record in trajectories]
         stage.finish(out, manifest, ids=ids, counts=_counts(len(ids), {}))
     return _summarise(out, {"to": form}, _counts(len(trajectories), {}))

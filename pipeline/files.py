@@ -35,14 +35,14 @@ MAX_TAXONOMY_BYTES = 256 * 1024
 LIVE = ".live.json"  # which episodes are under way (operators/under_way.py)
 
 
-def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
-    """Write UTF-8, sorted keys, indent 2, to a temporary name and rename: a reader never sees half a file.
+def write_json(path: Path, value: Any, *, durable: bool = True, sort_keys: bool = True) -> None:
+    """Write UTF-8, sorted keys (but where a format asks for an order), indent 2, to a temporary name and rename: a reader never sees half a file.
 
     A file that is not `durable` may be lost when the machine stops.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
+    text = json.dumps(value, sort_keys=sort_keys, ensure_ascii=False, indent=2) + "\n"
     try:
         with temporary.open("w", encoding="utf-8", errors="surrogatepass") as stream:
             stream.write(text)

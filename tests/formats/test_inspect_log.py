@@ -19,7 +19,9 @@ RECORDS = sorted(SESSIONS.values(), key=lambda record: record.id.split("-s")[::-
 READ = """
 from inspect_ai.log import list_eval_logs, read_eval_log, write_eval_log
 (listed,) = list_eval_logs(sys.argv[1])
+head = read_eval_log(listed.name, header_only=True)
 log = read_eval_log(listed.name)
+assert (head.eval, head.results) == (log.eval, log.results)
 write_eval_log(log, sys.argv[2])  # Inspect's own JSON
 print(json.dumps({
     "model": log.eval.model, "status": log.status, "version": log.version,
@@ -37,7 +39,9 @@ def test_sessions_come_back_equal() -> None:
 
 def test_inspect_itself_opens_the_log(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
-    write_json(logs / "2026-11-25T04-00-00+00-00_t_abc.json", to_log(RECORDS, task="t", created=CREATED))
+    write_json(
+        logs / "2026-11-25T04-00-00+00-00_t_abc.json", to_log(RECORDS, task="t", created=CREATED), sort_keys=False
+    )
     write_json(logs / "manifest.json", {"finished": True})  # beside it, as export.py leaves it
     seen = peer(READ, logs, tmp_path / "again.json")
     counted = [record for record in RECORDS if record.outcome not in VOIDED]
