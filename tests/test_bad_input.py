@@ -148,7 +148,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_record(place / "apart", tiny.scenario("tiny-3"))
     write_json(place / "apart" / "manifest.json", FINISHED)
     rate = {"successes": 0, "n": 1, "rate": 0.0, "interval": [0.0, 1.0]}
-    chosen = {"selected": "gone", "base": BASE, "why": "", "scenarios": "good", "n": 1, "base_clean_rate": rate}
+    chosen = {
+        "selected": "gone",
+        "adapter_hash": None,
+        "base": BASE,
+        "why": "",
+        "scenarios": "good",
+        "n": 1,
+        "base_clean_rate": rate,
+    }
     write_json(place / "chosen.json", {**chosen, "candidates": []})
     tiny.base(place / BASE)
     (place / "bare").mkdir()
