@@ -144,6 +144,8 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         "'another'",
     ),
     ("rollout.py", ["--operator", "local", "--adapter", "file", "--scenarios", "good", "--out", "o"], {}, "not JSON"),
+    ("dpo.py", ["--base", BASE, "--adapter", "none.json", "--data", "sessions"], {}, "no adapter is selected"),
+    ("training.reload", ["--base", BASE, "--adapter", "none.json"], {}, "none is selected"),
     ("eval.py", ["--adapter", "chosen.json", "--scenarios", "good"], {}, "gone is no adapter's directory"),
     ("resident.py", ["--base", "bare", "--socket", "s", "serve"], {}, "tokenizer"),
     ("resident.py", ["--base", "nowhere", "--socket", "s", "serve"], {}, "no such base"),
@@ -240,8 +242,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_record(place / "apart", tiny.scenario("tiny-3"))
     write_json(place / "apart" / "manifest.json", FINISHED)
     rate = {"successes": 0, "n": 1, "rate": 0.0, "interval": [0.0, 1.0]}
-    chosen = {"selected": "gone", "base": BASE, "why": "", "scenarios": "good", "n": 1, "base_clean_rate": rate}
+    chosen = {
+        "selected": "gone",
+        "adapter_hash": None,
+        "base": BASE,
+        "why": "",
+        "scenarios": "good",
+        "n": 1,
+        "base_clean_rate": rate,
+    }
     write_json(place / "chosen.json", {**chosen, "candidates": []})
+    write_json(place / "none.json", {**chosen, "selected": "none", "candidates": []})
     tiny.base(place / BASE)
     (place / "bare").mkdir()
     write_json(place / "bare" / "config.json", {"model_type": "llama"})
