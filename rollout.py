@@ -36,6 +36,7 @@ from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_scenarios
 from sandbox.containers import reap, require_image
 from schema import VOIDED, BadInputError, Scenario, Trajectory
+from training.run import load_tokenizer
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class RolloutSettings:
     temperature: float | None
     retries: int
     no_scaffold: bool
+    completions: bool
     workers: int
     limit: int | None
     seed: int
@@ -71,7 +73,7 @@ class RolloutSettings:
 
 def main(settings: RolloutSettings) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
-    if settings.operator == "local" and settings.base is None:
+    if (settings.operator == "local" or settings.completions) and settings.base is None:
         settings = dataclasses.replace(settings, base=stage.DEFAULT_BASE)
     check_rollout_settings(settings)
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
@@ -113,18 +115,22 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
         raise BadInputError(f"{names}: at least 1")
     if settings.no_scaffold and settings.operator != "endpoint":
         raise BadInputError(f"--no-scaffold belongs to --operator endpoint, this is --operator {settings.operator}")
-    if settings.operator != "local":
+    if settings.completions and settings.operator != "endpoint":
+        raise BadInputError(f"--completions belongs to --operator endpoint, this is --operator {settings.operator}")
+    if settings.operator != "local" and not settings.completions:
         if settings.base is not None or settings.adapter is not None:
             raise BadInputError(
-                f"--base and --adapter belong to --operator local, this is --operator {settings.operator}"
+                f"--base and --adapter belong to --operator local and to --completions, "
+                f"this is --operator {settings.operator}"
             )
         return
     assert settings.base is not None
     if settings.adapter is not None and settings.render is not None:
         raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
-    check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
+    if not settings.completions:
+        check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
     fetch(settings.base, settings.adapter)
-    if max(samples) > 1 and not settings.temperature:
+    if not settings.completions and max(samples) > 1 and not settings.temperature:
         print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
 
 
@@ -138,17 +144,31 @@ def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | Non
         "base": model_hash(settings.base) or settings.base if settings.base else None,
         "adapter": adapter_hash(settings.adapter) if settings.adapter else None,
         "no_scaffold": settings.no_scaffold or None,
+        "completions": settings.completions or None,
     }
 
 
 def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
     """The endpoint that the environment names. Raises BadInputError."""
     return EndpointOperator.from_environment(
-        scaffold=None if settings.no_scaffold else SCAFFOLD,
+        scaffold=None if settings.no_scaffold or settings.completions else SCAFFOLD,
+        renderer=prompt_renderer(settings) if settings.completions else None,
         temperature=settings.temperature,
         max_new_tokens=settings.max_new_tokens,
         retries=settings.retries,
     )
+
+
+def prompt_renderer(settings: RolloutSettings) -> Renderer:
+    """The renderer of the prompts that are sent as text."""
+    assert settings.base is not None
+    return renderer_of(settings, load_tokenizer(settings.base))
+
+
+def renderer_of(settings: RolloutSettings, tokenizer: Any) -> Renderer:
+    """The renderer that the adapter was trained with, or of the flag."""
+    wire: Wire = "chat" if settings.render == "chat" else "markers"
+    return Renderer.for_adapter(settings.adapter, tokenizer) if settings.adapter else Renderer(tokenizer, wire)
 
 
 def plan(records: Sequence[Scenario], samples: dict[str, int]) -> list[Episode]:
@@ -168,13 +188,10 @@ def operator_maker(
     if settings.operator == "reference":
         return ReferenceOperator
     if endpoint is not None:
-        return lambda: endpoint_of(settings)
+        return lambda: dataclasses.replace(endpoint)
     assert settings.base is not None
     model, tokenizer = load_model(settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit)
-    wire: Wire = "chat" if settings.render == "chat" else "markers"
-    renderer = (
-        Renderer.for_adapter(settings.adapter, tokenizer) if settings.adapter else Renderer.for_base(tokenizer, wire)
-    )
+    renderer = renderer_of(settings, tokenizer)
     decoder = Decoder(model)
     return lambda: LocalOperator(
         decoder,
@@ -212,9 +229,13 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--operator", choices=("endpoint", "local", "reference"), default="endpoint", help="who acts (default endpoint)"
     )
-    add("--base", default=None, help=f"local: base model, a directory or a hub name (default {stage.DEFAULT_BASE})")
-    add("--adapter", type=Path, default=None, help="local: adapter directory of sft.py (default none)")
-    add("--render", choices=("markers", "chat"), default=None, help="local, no adapter: render format (markers)")
+    add(
+        "--base",
+        default=None,
+        help=f"local, --completions: base model, a directory or a hub name (default {stage.DEFAULT_BASE})",
+    )
+    add("--adapter", type=Path, default=None, help="local, --completions: adapter directory of sft.py (default none)")
+    add("--render", choices=("markers", "chat"), default=None, help="without an adapter: render format (markers)")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
     add(
         "--panic-samples",
@@ -236,6 +257,11 @@ def parser() -> argparse.ArgumentParser:
         "--no-scaffold",
         action="store_true",
         help="endpoint: send the session's turns alone, to a model that was tuned with --render chat",
+    )
+    add(
+        "--completions",
+        action="store_true",
+        help="endpoint: send the rendered prompt as text; --base has the tokenizer, --adapter or --render the format",
     )
     add("--workers", type=int, default=2, help="rollouts at once (default 2)")
     add("--limit", type=int, default=None, help="only the first scenarios (default all)")

@@ -16,7 +16,16 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from schema import SCHEMA_VERSION, AdapterIdentity, BadInputError, EvalReport, Manifest, Scenario, Trajectory
+from schema import (
+    SCHEMA_VERSION,
+    AdapterIdentity,
+    BadInputError,
+    EvalReport,
+    Manifest,
+    Scenario,
+    TrainedSession,
+    Trajectory,
+)
 
 R = TypeVar("R", Scenario, Trajectory)
 M = TypeVar("M", bound=BaseModel)
@@ -96,8 +105,13 @@ def read_identity(adapter: Path) -> AdapterIdentity:
 
 def write_identity(adapter: Path, identity: AdapterIdentity) -> None:
     """Write an adapter's sekft.json."""
-    absent = {"averaged"} if identity.averaged is None else set()
+    absent = {name for name in ("averaged", "converted") if getattr(identity, name) is None}
     write_json(adapter / "sekft.json", identity.model_dump(mode="json", exclude=absent))
+
+
+def sessions_in_base(base: str | Path) -> list[TrainedSession]:
+    """What a base was trained on, where it is a model that merge.py wrote."""
+    return read_identity(Path(base)).trained_on if (Path(base) / "sekft.json").exists() else []
 
 
 def read_report(run: Path) -> EvalReport:
