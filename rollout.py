@@ -25,6 +25,7 @@ from typing import Any
 from pipeline import stage
 from authoring.scaffold import SCAFFOLD
 from model.loading import DTYPES, adapter_argument, adapter_hash, check_machine, fetch, model_hash
+from model.render import Renderer
 from operators.endpoint import EndpointOperator
 from operators.episode import Episode, EpisodeLimits
 from operators.local import local_operators
@@ -34,6 +35,7 @@ from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, r
 from pipeline.files import read_scenarios
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import VOIDED, BadInputError, Scenario, Trajectory
+from training.run import load_tokenizer
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class RolloutSettings:
     temperature: float | None
     retries: int
     no_scaffold: bool
+    completions: bool
     workers: int
     limit: int | None
     seed: int
@@ -70,7 +73,7 @@ class RolloutSettings:
 
 def main(settings: RolloutSettings) -> int:
     """Check everything, play what is not there yet, account for every (scenario, sample)."""
-    if settings.operator == "local" and settings.base is None:
+    if (settings.operator == "local" or settings.completions) and settings.base is None:
         settings = dataclasses.replace(settings, base=stage.DEFAULT_BASE)
     check_rollout_settings(settings)
     endpoint = endpoint_of(settings) if settings.operator == "endpoint" else None
@@ -113,18 +116,22 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
         raise BadInputError(f"{names}: at least 1")
     if settings.no_scaffold and settings.operator != "endpoint":
         raise BadInputError(f"--no-scaffold belongs to --operator endpoint, this is --operator {settings.operator}")
-    if settings.operator != "local":
+    if settings.completions and settings.operator != "endpoint":
+        raise BadInputError(f"--completions belongs to --operator endpoint, this is --operator {settings.operator}")
+    if settings.operator != "local" and not settings.completions:
         if settings.base is not None or settings.adapter is not None:
             raise BadInputError(
-                f"--base and --adapter belong to --operator local, this is --operator {settings.operator}"
+                f"--base and --adapter belong to --operator local and to --completions, "
+                f"this is --operator {settings.operator}"
             )
         return
     assert settings.base is not None
     if settings.adapter is not None and settings.render is not None:
         raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
-    check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
+    if not settings.completions:
+        check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
     fetch(settings.base, settings.adapter)
-    if max(samples) > 1 and not settings.temperature:
+    if not settings.completions and max(samples) > 1 and not settings.temperature:
         print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
 
 
@@ -138,17 +145,28 @@ def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | Non
         "base": model_hash(settings.base) or settings.base if settings.base else None,
         "adapter": adapter_hash(settings.adapter) if settings.adapter else None,
         "no_scaffold": settings.no_scaffold or None,
+        "completions": settings.completions or None,
     }
 
 
 def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
     """The endpoint that the environment names. Raises BadInputError."""
     return EndpointOperator.from_environment(
-        scaffold=None if settings.no_scaffold else SCAFFOLD,
+        scaffold=None if settings.no_scaffold or settings.completions else SCAFFOLD,
+        renderer=prompt_renderer(settings) if settings.completions else None,
         temperature=settings.temperature,
         max_new_tokens=settings.max_new_tokens,
         retries=settings.retries,
     )
+
+
+def prompt_renderer(settings: RolloutSettings) -> Renderer:
+    """The renderer of the prompts that are sent as text: that of the adapter's training, or of the flag."""
+    assert settings.base is not None
+    tokenizer = load_tokenizer(settings.base)
+    if settings.adapter:
+        return Renderer.for_adapter(settings.adapter, tokenizer)
+    return Renderer.for_base(tokenizer, "chat" if settings.render == "chat" else "markers")
 
 
 def plan(records: Sequence[Scenario], samples: dict[str, int]) -> list[Episode]:
@@ -168,7 +186,7 @@ def operator_maker(
     if settings.operator == "reference":
         return ReferenceOperator
     if endpoint is not None:
-        return lambda: endpoint_of(settings)
+        return lambda: dataclasses.replace(endpoint)
     assert settings.base is not None
     return local_operators(
         settings.base,
@@ -207,14 +225,18 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--operator", choices=("endpoint", "local", "reference"), default="endpoint", help="who acts (default endpoint)"
     )
-    add("--base", default=None, help=f"local: base model, a directory or a hub name (default {stage.DEFAULT_BASE})")
+    add(
+        "--base",
+        default=None,
+        help=f"local, --completions: base model, a directory or a hub name (default {stage.DEFAULT_BASE})",
+    )
     add(
         "--adapter",
         type=adapter_argument,
         default=None,
-        help="local: adapter directory or selected.json (default none)",
+        help="local, --completions: adapter directory or selected.json (default none)",
     )
-    add("--render", choices=("markers", "chat"), default=None, help="local, no adapter: render format (markers)")
+    add("--render", choices=("markers", "chat"), default=None, help="without an adapter: render format (markers)")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
     add(
         "--panic-samples",
@@ -236,6 +258,11 @@ def parser() -> argparse.ArgumentParser:
         "--no-scaffold",
         action="store_true",
         help="endpoint: send the session's turns alone, to a model that was tuned with --render chat",
+    )
+    add(
+        "--completions",
+        action="store_true",
+        help="endpoint: send the rendered prompt as text; --base has the tokenizer, --adapter or --render the format",
     )
     add("--workers", type=int, default=2, help="rollouts at once (default 2)")
     add("--limit", type=int, default=None, help="only the first scenarios (default all)")

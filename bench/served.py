@@ -1,26 +1,30 @@
 """Compare a served model with the same model in this process: the rates of both, and their paired difference.
 
-    python -m bench.served --base base/smollm2 --adapter ckpt-run1 --scenarios split/holdout --n 40 --out served
+    python -m bench.served --base base/smollm2 --adapter ckpt-run1 --scenarios split/holdout --n 50 --out served
+    python -m bench.served --server llama.cpp --adapter ckpt-run1 --scenarios split/holdout --n 50 --out served
 
-Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory (trained with --render chat)
-Writes  <out>/eval (eval.py), <out>/rollouts (rollout.py), <out>/model (base and adapter merged), <out>/served.json
-Needs   a Docker engine with the sandbox image, torch, `transformers serve` (requirements-dev.txt)
+Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory
+Writes  <out>/eval (eval.py), <out>/model or <out>/gguf (merge.py, gguf_adapter.py), and for each server and protocol
+        <out>/rollouts-... (rollout.py) and <out>/served-....json
+Needs   a Docker engine with the sandbox image, torch; `transformers serve` (requirements-dev.txt) or what
+        gguf_adapter.py needs
 
-`transformers serve` serves the base, or base and adapter merged into one directory in fp32. `rollout.py --operator
-endpoint --no-scaffold` plays the scenarios through it, `eval.py --render chat` the same ones in this process; both are
-greedy and in fp32. The exit code is 1 where a rate differs by more than its paired interval allows.
+`transformers serve` serves the base, or what merge.py makes of base and adapter; llama.cpp's server serves the files of
+gguf_adapter.py. `rollout.py --operator endpoint` plays the scenarios through it: with --no-scaffold and the messages of
+the session, or with --completions and the rendered prompt. `eval.py` plays the same ones in this process. All are
+greedy and in fp32. The exit code is 1 where a rate differs by more than its paired interval allows. A second call with
+another server or protocol takes the eval of the first.
 
-The server applies the chat template of the model, which puts a system turn of its own before sessions that have none;
-ours have one. What the server makes of the endpoint's messages must be the ids of the chat render. So each context of
-both runs is tokenised in both ways and compared, id by id. Contexts may differ where a command begins with a newline,
-which the template's header ends in, and where an output spells a marker, which only the render takes apart.
+For a chat, the server applies the chat template of the model, which puts a system turn of its own before sessions that
+have none; ours have one. What the server makes of the endpoint's messages must be the ids of the chat render. So each
+context of both runs is tokenised in both ways and compared, id by id. Contexts may differ where a command begins with a
+newline, which the template's header ends in, and where an output spells a marker, which only the render takes apart.
 """
 
 import argparse
 import contextlib
 import os
 import random
-import shutil
 import socket
 import subprocess
 import sys
@@ -31,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from model.loading import fetch, load_model
+from model.loading import fetch
 from model.render import Renderer, after_step, opening, start_prompt
 from operators.endpoint import wire_messages
 from operators.evaluation import choose
@@ -39,6 +43,7 @@ from pipeline.files import read_json, read_scenarios, read_trajectories, write_j
 from pipeline.rates import RATES, Scenarios, event_rates, paired
 from pipeline.tables import format_difference, format_rate
 from schema import BadInputError, Message, Scenario, Trajectory, WorldError
+from serving.llama_cpp import llama_server
 from training.run import load_tokenizer
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +56,8 @@ def main(
     adapter: Path | None,
     scenarios: Path,
     out: Path,
+    server: str,
+    completions: bool,
     n: int | None,
     seed: int,
     max_steps: int,
@@ -58,12 +65,14 @@ def main(
 ) -> int:
     """Serve, play in both ways, compare."""
     fetch(base, adapter)
-    if adapter is not None and read_json(adapter / "render.json").get("wire") != "chat":
-        raise BadInputError(f"{adapter}: was not trained with --render chat, and a server renders chats alone")
+    if adapter is None and server == "llama.cpp":
+        raise BadInputError("--server llama.cpp: needs --adapter, whose files gguf_adapter.py makes")
+    if adapter is not None and not completions and read_json(adapter / "render.json").get("wire") != "chat":
+        raise BadInputError(f"{adapter}: was not trained with --render chat; pass --completions")
     chosen = choose(read_scenarios(scenarios), n, seed)
     tokenizer = load_tokenizer(base)
     renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer.for_base(tokenizer, "chat")
-    if differing := differing_contexts(tokenizer, renderer, [probe(chosen[0])]):
+    if not completions and (differing := differing_contexts(tokenizer, renderer, [probe(chosen[0])])):
         raise BadInputError(f"{base}: its chat template gives a server other ids than --render chat ({differing[0]})")
     limits = ["--seed", str(seed), "--max-steps", str(max_steps), "--max-new-tokens", str(max_new_tokens)]
     subject = ["--adapter", str(adapter)] if adapter is not None else ["--render", "chat"]
@@ -75,21 +84,23 @@ def main(
     for scenario in chosen:
         write_record(out / "scenarios", scenario)
     write_json(out / "scenarios" / "manifest.json", {"finished": True})
-    with serving(merged(base, adapter, out / "model") if adapter is not None else base, out) as address:
+    how = f"{server}-{'completions' if completions else 'chat'}"
+    protocol = ["--completions", "--base", base, *subject] if completions else ["--no-scaffold"]
+    with serving(server, base, adapter, out) as address:
         run_to(
-            ["rollout.py", "--operator", "endpoint", "--no-scaffold", "--scenarios", str(out / "scenarios"), *limits,
+            ["rollout.py", "--operator", "endpoint", *protocol, "--scenarios", str(out / "scenarios"), *limits,
              "--temperature", "0"],
-            out / "rollouts", **address,
+            out / f"rollouts-{how}", **address,
         )  # fmt: skip
     local, served = (
         {one.scenario_id: one for one in read_trajectories(directory, partial=True)}
-        for directory in (out / "eval" / ("adapter" if adapter is not None else "base"), out / "rollouts")
+        for directory in (out / "eval" / ("adapter" if adapter is not None else "base"), out / f"rollouts-{how}")
     )
-    figures = compare(local, served, {one.id: one for one in chosen}, seed) | agreement(
-        tokenizer, renderer, [*local.values(), *served.values()]
-    )
-    write_json(out / "served.json", {"date": time.strftime("%Y-%m-%d"), "base": base, **figures})
-    stage.print_summary({"out": str(out), **figures})
+    figures = compare(local, served, {one.id: one for one in chosen}, seed)
+    if not completions:
+        figures |= agreement(tokenizer, renderer, [*local.values(), *served.values()])
+    write_json(out / f"served-{how}.json", {"date": time.strftime("%Y-%m-%d"), "base": base, **figures})
+    stage.print_summary({"out": str(out), "server": how, **figures})
     return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
 
 
@@ -103,18 +114,24 @@ def run_to(command: Sequence[str], out: Path, **environment: str) -> None:
         raise WorldError(f"{script} ended with exit code {done.returncode}")
 
 
-def merged(base: str, adapter: Path, out: Path) -> str:
-    """Base and adapter merged into an ordinary model directory, in fp32; made anew every time."""
-    model, tokenizer = load_model(base, adapter, dtype="fp32", device="cpu")
-    shutil.rmtree(out, ignore_errors=True)
-    model.merge_and_unload().save_pretrained(out)
-    tokenizer.save_pretrained(out)
-    return str(out)
+@contextlib.contextmanager
+def serving(server: str, base: str, adapter: Path | None, out: Path) -> Iterator[dict[str, str]]:
+    """A server of base and adapter on loopback; gives the environment that names it."""
+    conversion = ["--base", base, "--adapter", str(adapter)]
+    if server == "llama.cpp":
+        run_to(["gguf_adapter.py", *conversion], out / "gguf")
+        with llama_server(out / "gguf" / "base.gguf", out / "gguf" / "adapter.gguf", sessions=2) as address:
+            yield {"SEKFT_OP_URL": f"{address}/v1", "SEKFT_OP_MODEL": "adapter", "SEKFT_OP_KEY": "none"}
+        return
+    if adapter is not None:
+        run_to(["merge.py", *conversion], out / "model")
+    with transformers_serve(base if adapter is None else str(out / "model"), out) as environment:
+        yield environment
 
 
 @contextlib.contextmanager
-def serving(model: str, out: Path) -> Iterator[dict[str, str]]:
-    """A server of `model` on loopback; gives the environment that names it. Its output goes to <out>/serve.log."""
+def transformers_serve(model: str, out: Path) -> Iterator[dict[str, str]]:
+    """`transformers serve` of `model`; gives the environment that names it. Its output goes to <out>/serve.log."""
     program = Path(sys.executable).parent / "transformers"
     with socket.socket() as probing:
         probing.bind(("127.0.0.1", 0))
@@ -208,11 +225,11 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     add = parser.add_argument
     stage.add_base_flag(parser)
-    add(
-        "--adapter", type=Path, default=None, help="adapter directory of sft.py --render chat (default: the base alone)"
-    )
+    add("--adapter", type=Path, default=None, help="adapter directory of sft.py (default: the base alone)")
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--out", type=Path, required=True, help="directory for the episodes of both ways and the figures")
+    add("--server", choices=("transformers", "llama.cpp"), default="transformers", help="who serves (transformers)")
+    add("--completions", action="store_true", help="send the rendered prompt instead of messages")
     add("--n", type=int, default=None, help="number of scenarios, chosen as eval.py chooses them (default all)")
     add("--seed", type=int, default=0, help="chooses the scenarios, seeds the bootstrap (default 0)")
     add("--max-steps", type=int, default=30, help="commands per episode (default 30)")

@@ -211,6 +211,12 @@ class Renderer:
         head = self.encode(messages).token_ids if groups else [] if self.bos_id is None else [self.bos_id]
         return head + self._tokenise(self._environment(rest, first=not groups))[0]
 
+    def prompt_text(self, messages: Sequence[Message]) -> str:
+        """The context as text, for a server that tokenises a prompt; without the BOS, which the server adds."""
+        groups, rest = _turns(messages)
+        head = self.encode(messages).text if groups else ""
+        return head + self._environment(rest, first=not groups).text
+
     def environment_ids(self, messages: Sequence[Message]) -> list[int]:
         """The ids of the turns between the end marker of an operator turn and the next command."""
         return self._tokenise(self._environment(messages, first=False))[0]

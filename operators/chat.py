@@ -1,4 +1,4 @@
-"""Ask an OpenAI-compatible chat endpoint, with one retry policy for teacher and operator.
+"""Ask an OpenAI-compatible endpoint for a chat message or a completion, with one retry policy for all who ask.
 
     client = ChatClient("http://localhost:11434/v1", key="none", timeout_seconds=120.0, retries=5)
     client.ask([{"role": "user", "content": "Say ls."}], model="qwen2.5:32b").text
@@ -10,9 +10,9 @@ is not a chat completion, and it leaves `response_format` out for good once the 
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from schema import Usage
 
@@ -45,6 +45,11 @@ class Reply:
     total_tokens: int | None = None
     usage: Usage | None = None
 
+    @property
+    def prompt_tokens(self) -> int | None:
+        """The tokens of the request, as the endpoint counts them; None where it does not tell."""
+        return None if self.usage is None else self.usage.input_tokens + self.usage.cached_input_tokens
+
 
 class ChatClient:
     """One endpoint. Threads may share a client. The openai package is imported with the first request."""
@@ -70,11 +75,22 @@ class ChatClient:
         content where `text_required`. Raises ContextLengthError, RequestRefusedError, UnintelligibleError and
         EndpointError.
         """
+        request = {"model": model, "messages": list(messages), **parameters}
+        return self._readable(lambda: self._ask_once(request, response_format, text_required))
+
+    def complete(self, prompt: str, *, model: str, stop: Sequence[str], **parameters: Any) -> Reply:
+        """How the model goes on after `prompt`, as `ask` asks; the server ends the text at one of the `stop` strings.
+
+        Some servers leave the stop string in the text.
+        """
+        request = {"model": model, "prompt": prompt, "stop": list(stop), **parameters}
+        return self._readable(lambda: read_completion(self._create("completions", request)))
+
+    def _readable(self, ask_once: Callable[[], Reply]) -> Reply:
+        """What `ask_once` gives; it is called again, `retries` times at most, while the answer is unintelligible."""
         for attempt in range(self.retries + 1):
             try:
-                return self._ask_once(
-                    {"model": model, "messages": list(messages), **parameters}, response_format, text_required
-                )
+                return ask_once()
             except UnintelligibleError as error:
                 problem = error
             if attempt < self.retries:
@@ -83,29 +99,37 @@ class ChatClient:
 
     def _ask_once(self, request: dict[str, Any], response_format: dict[str, Any] | None, text_required: bool) -> Reply:
         """One request with the SDK's retries; a second one without response_format where the server refuses that."""
+        formatted = response_format is not None and self.takes_format
+        extra = {"response_format": response_format} if formatted else {}
+        try:
+            answer = self._create("chat", {**request, **extra})
+        except RequestRefusedError:
+            if not formatted:
+                raise
+            self.takes_format = False
+            return self._ask_once(request, None, text_required)
+        return read_reply(answer, text_required=text_required)
+
+    def _create(self, kind: Literal["chat", "completions"], request: dict[str, Any]) -> Any:
+        """The SDK's object for one request. Raises EndpointError, or UnintelligibleError for a body without JSON."""
         import openai
 
         if self._sdk is None:
             self._sdk = openai.OpenAI(
                 base_url=self.url, api_key=self.key, timeout=self.timeout_seconds, max_retries=self.retries
             )
-        formatted = response_format is not None and self.takes_format
-        extra = {"response_format": response_format} if formatted else {}
+        create = self._sdk.chat.completions.create if kind == "chat" else self._sdk.completions.create
         try:
-            answer = self._sdk.chat.completions.create(**request, **extra)
+            return create(**request)
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            if formatted:
-                self.takes_format = False
-                return self._ask_once(request, None, text_required)
             words = str(error).lower()
             too_long = isinstance(error, openai.BadRequestError) and "context" in words and "length" in words
-            kind = ContextLengthError if too_long else RequestRefusedError
-            raise kind(f"{self.url} refuses the request: {error}") from error
+            refusal = ContextLengthError if too_long else RequestRefusedError
+            raise refusal(f"{self.url} refuses the request: {error}") from error
         except openai.OpenAIError as error:
             raise EndpointError(f"{self.url}: {type(error).__name__}: {error}") from error
         except json.JSONDecodeError as error:
             raise UnintelligibleError(f"a body that is not JSON: {error}") from error
-        return read_reply(answer, text_required=text_required)
 
 
 def read_reply(answer: Any, *, text_required: bool = False) -> Reply:
@@ -113,12 +137,27 @@ def read_reply(answer: Any, *, text_required: bool = False) -> Reply:
 
     Raises UnintelligibleError for anything but a chat completion whose content, if it has one, is valid Unicode.
     """
-    choices = getattr(answer, "choices", None)
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = _first_choice(answer)
     message = getattr(choice, "message", None)
     if message is None:
         raise UnintelligibleError(f"no chat completion: {str(answer)[:200]}")
-    text = getattr(message, "content", None)
+    return _reply(answer, choice, getattr(message, "content", None), text_required)
+
+
+def read_completion(answer: Any) -> Reply:
+    """The reply in what the SDK made of the body of a text completion. Raises UnintelligibleError."""
+    choice = _first_choice(answer)
+    if choice is None:
+        raise UnintelligibleError(f"no completion: {str(answer)[:200]}")
+    return _reply(answer, choice, getattr(choice, "text", None), text_required=True)
+
+
+def _first_choice(answer: Any) -> Any:
+    choices = getattr(answer, "choices", None)
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _reply(answer: Any, choice: Any, text: Any, text_required: bool) -> Reply:
     if not isinstance(text, str) and (text is not None or text_required):
         raise UnintelligibleError(f"message content is {type(text).__name__}")
     try:

@@ -10,12 +10,16 @@ request and never into a record. The operator's text is passed on exactly as the
 Without a scaffold the messages are sent one by one as they are recorded. The chat template that the server applies then
 gives the ids that a model reads in training with `--render chat`, where the template takes several user turns in a row
 (bench/served.py checks that). With a scaffold they are merged, because many servers refuse such turns.
+
+With a renderer the endpoint gets no messages but the rendered prompt as text, and the end marker as a stop string. That
+suits a server of text completions and both render formats.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from model.render import Renderer
 from operators.chat import (
     OLLAMA_URL,
     ChatClient,
@@ -45,6 +49,7 @@ class EndpointOperator:
     max_new_tokens: int = 1024
     timeout_seconds: float = 120.0
     retries: int = 5
+    renderer: Renderer | None = field(default=None, repr=False)
     _seed: int = 0
 
     def __post_init__(self) -> None:
@@ -74,6 +79,8 @@ class EndpointOperator:
         if self.temperature is not None:
             sampling["temperature"] = self.temperature
         try:
+            if self.renderer is not None:
+                return self._completion(self.renderer, messages, sampling)
             reply = self._client.ask(
                 wire_messages(messages, self.scaffold), model=self.model, text_required=True, **sampling
             )
@@ -85,6 +92,13 @@ class EndpointOperator:
             raise OperatorError(str(error)) from error
         assert reply.text is not None
         return Move(reply.text, usage=reply.usage)
+
+    def _completion(self, renderer: Renderer, messages: Sequence[Message], sampling: dict[str, Any]) -> Move:
+        """The command after the rendered prompt, without its end marker."""
+        prompt, stop = renderer.prompt_text(messages), [renderer.end_text]
+        reply = self._client.complete(prompt, model=self.model, stop=stop, **sampling)
+        assert reply.text is not None
+        return Move(reply.text.partition(renderer.end_text)[0], usage=reply.usage)
 
     def info(self) -> OperatorInfo:
         """The model's name and the sampling parameters of each request."""

@@ -18,7 +18,7 @@ from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
-from pipeline.files import read_identity, read_scenarios, read_trajectories, write_report
+from pipeline.files import read_identity, read_scenarios, read_trajectories, sessions_in_base, write_report
 from pipeline.holdout import print_unknown_split, refuse_overlap
 from pipeline.rates import brief, compare_subjects
 from pipeline.tables import print_table
@@ -98,10 +98,14 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     if settings.adapter is not None and settings.render is not None:
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
     records = read_scenarios(settings.scenarios, partial=settings.partial)
+    behind = sessions_in_base(settings.base)
+    read = [(settings.base, behind)] if behind else []
     if settings.adapter is not None:
+        read.append((str(settings.adapter), read_identity(settings.adapter).trained_on))
+    for name, sessions in read:
         refuse_overlap(
-            read_identity(settings.adapter).trained_on, settings.scenarios, records,
-            trained=f"{settings.adapter} was trained on", remedy="evaluate held-out scenarios",
+            sessions, settings.scenarios, records,
+            trained=f"{name} was trained on", remedy="evaluate held-out scenarios",
         )  # fmt: skip
     chosen = choose(records, settings.n, settings.seed)
     refuse_other_image(chosen, settings.image)

@@ -25,6 +25,7 @@ from schema import (
     OwnTaxonomy,
     OwnValue,
     Scenario,
+    TrainedSession,
     Trajectory,
     sha256,
 )
@@ -36,7 +37,7 @@ LIVE = ".live.json"  # which episodes are under way (operators/under_way.py)
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True, sort_keys: bool = True) -> None:
-    """Write UTF-8, sorted keys (but where a format asks for an order), indent 2, to a temporary name and rename: a reader never sees half a file.
+    """Write UTF-8, sorted keys, indent 2, to a temporary name and rename: a reader never sees half a file.
 
     A file that is not `durable` may be lost when the machine stops.
     """
@@ -123,8 +124,13 @@ def read_identity(adapter: Path) -> AdapterIdentity:
 
 def write_identity(adapter: Path, identity: AdapterIdentity) -> None:
     """Write an adapter's sekft.json."""
-    absent = {name for name in ("averaged", "earlier") if not getattr(identity, name)}
+    absent = {name for name in ("averaged", "converted", "earlier") if not getattr(identity, name)}
     write_json(adapter / "sekft.json", identity.model_dump(mode="json", exclude=absent))
+
+
+def sessions_in_base(base: str | Path) -> list[TrainedSession]:
+    """What a base was trained on, where it is a model that merge.py wrote."""
+    return read_identity(Path(base)).trained_on if (Path(base) / "sekft.json").exists() else []
 
 
 def read_report(run: Path) -> EvalReport:

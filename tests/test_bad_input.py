@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from model.loading import model_hash
 from pipeline.files import write_json, write_record
 from tests.helpers import ROOT, program, tiny
 
@@ -110,6 +111,29 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("average.py", ["--base", BASE, "--adapters", "other", "--out", "o"], {}, "at least two"),
     ("average.py", ["--base", BASE, "--adapters", "nowhere", "other", "--out", "o"], {}, "nowhere: no adapter_model"),
     ("average.py", ["--base", BASE, "--adapters", "other", "other", "--out", "o"], {}, "'another'"),
+    ("merge.py", ["--base", BASE, "--adapter", "nowhere", "--out", "o"], {}, "nowhere: no adapter_model"),
+    ("merge.py", ["--base", BASE, "--adapter", "other", "--out", "o"], {}, "'another'"),
+    ("merge.py", ["--base", BASE, "--adapter", "own", "--out", BASE], {}, "is the base"),
+    ("merge.py", ["--base", BASE, "--adapter", "own", "--out", "file/out"], {}, "cannot be written"),
+    ("merge.py", ["--base", BASE, "--adapter", "own", "--out", "o", "--dtype", "int8"], {}, "invalid choice"),
+    ("gguf_adapter.py", ["--base", BASE, "--adapter", "own", "--out", BASE], {}, "is the base"),
+    ("gguf_adapter.py", ["--base", BASE, "--adapter", "own", "--out", "o", "--llama-cpp", "good"], {}, "a checkout of"),
+    ("serve_check.py", ["--base", BASE], {}, "--url"),
+    ("serve_check.py", ["--base", BASE, "--url", "http://[::1]:1/v1"], {}, "--model"),
+    ("serve_check.py", ["--base", BASE, "--url", "x", "--model", "m", "--n", "0"], {}, "--n"),
+    (
+        "serve_check.py",
+        ["--base", BASE, "--adapter", "own", "--render", "chat", "--url", "x", "--model", "m"],
+        {},
+        "--rend",
+    ),
+    ("serve_check.py", ["--base", BASE, "--adapter", "own", "--url", "x", "--model", "m"], {}, "pass --completions"),
+    (
+        "rollout.py",
+        ["--operator", "reference", "--completions", "--scenarios", "good", "--out", "o"],
+        {},
+        "--completions",
+    ),
     ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),
     ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),
     ("contamination.py", ["--holdout", "good"], {}, "--data: missing"),
@@ -259,6 +283,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "other").mkdir()
     (place / "other" / "adapter_model.safetensors").write_bytes(b"")
     write_json(place / "other" / "sekft.json", {"base": "another", "base_hash": "0" * 64})
+    (place / "own").mkdir()
+    (place / "own" / "adapter_model.safetensors").write_bytes(b"")
+    write_json(place / "own" / "sekft.json", {"base": BASE, "base_hash": model_hash(place / BASE)})
+    write_json(place / "own" / "render.json", {"wire": "markers"})
     return place
 
 

@@ -22,7 +22,15 @@ from pipeline import stage
 from model import hardware, loading
 from model.loading import HeldBase, check_model, fetch, load_model, model_hash
 from model.render import Renderer
-from pipeline.files import read_json, read_manifest, read_scenarios, split_trajectories, write_identity, write_json
+from pipeline.files import (
+    read_json,
+    read_manifest,
+    read_scenarios,
+    sessions_in_base,
+    split_trajectories,
+    write_identity,
+    write_json,
+)
 from pipeline.holdout import overlap, print_unknown_split, refuse_overlap, session_of
 from schema import AdapterIdentity, BadInputError, Manifest, TrainedSession, Trajectory
 from training import reload
@@ -364,7 +372,7 @@ def identity_of(base: str, dataset: Dataset, manifest: Manifest) -> AdapterIdent
         flags=manifest.flags,
         git_commit=manifest.git_commit,
         data_hash=dataset.hash(),
-        trained_on=sessions_of(dataset),
+        trained_on=[*sessions_in_base(base), *sessions_of(dataset)],
     )
 
 

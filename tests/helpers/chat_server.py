@@ -1,4 +1,4 @@
-"""Serve the OpenAI chat protocol on loopback, with the failures that a script names.
+"""Serve the OpenAI protocol (chat and text completions) on loopback, with the failures that a script names.
 
     with ChatServer([fail(429, retry_after=0), say("exit")]) as server:
         OpenAI(base_url=server.url, api_key="x").chat.completions.create(...)
@@ -67,6 +67,19 @@ def say(text: str | None, *, finish_reason: str = "stop", tokens: tuple[int, int
             "completion_tokens": tokens[1],
             "total_tokens": sum(tokens),
         }
+    return wrong_schema(answer)
+
+
+def go_on(text: str, *, finish_reason: str = "stop", tokens: tuple[int, int] | None = (100, 50)) -> Behaviour:
+    """A well-formed text completion; `tokens` as in `say`."""
+    answer: dict[str, Any] = {
+        "id": "cmpl-test", "object": "text_completion", "created": 0, "model": "test",
+        "choices": [{"index": 0, "finish_reason": finish_reason, "text": text, "logprobs": None}],
+    }  # fmt: skip
+    if tokens is not None:
+        answer["usage"] = dict(
+            zip(("prompt_tokens", "completion_tokens", "total_tokens"), (*tokens, sum(tokens)), strict=True)
+        )
     return wrong_schema(answer)
 
 
@@ -177,7 +190,7 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if self.path != "/v1/chat/completions":
+            if self.path not in ("/v1/chat/completions", "/v1/completions"):
                 self._send(fail(404, message=f"no such path {self.path}"))
                 return
             server.count(1)

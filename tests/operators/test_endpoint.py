@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from authoring.scaffold import SCAFFOLD
-from model.render import ORIENTATION, opening, session_messages, start_prompt
+from model.render import ORIENTATION, Renderer, Wire, opening, session_messages, start_prompt
 from operators.chat import OLLAMA_URL
 from operators.endpoint import EndpointOperator, wire_messages
 from operators.protocol import ContextFullError, OperatorError, UnusableAnswerError
 from schema import BadInputError, Message
 from tests.helpers import tiny
-from tests.helpers.chat_server import ChatServer, cut, fail, hang_up, not_json, say, slow, wrong_schema
+from tests.helpers.chat_server import ChatServer, cut, fail, go_on, hang_up, not_json, say, slow, wrong_schema
 
 SCENARIO = tiny.scenario()
 START = [*opening(SCENARIO), *start_prompt()]
@@ -140,3 +140,31 @@ def test_environment_names_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None
     assert (named().url, named().key) == ("http://teacher/v1", "k")
     monkeypatch.setenv("SEKFT_OP_URL", "http://operator/v1")
     assert named().url == "http://operator/v1"
+
+
+@pytest.mark.parametrize("wire", ["markers", "chat"])
+@pytest.mark.parametrize("family", ["byte_level", "metaspace"])
+def test_a_prompt_is_the_rendered_context_and_the_stop_string_its_end_marker(wire: Wire, family: str) -> None:
+    tokenizer = tiny.tokenizer(family)
+    renderer = Renderer(tokenizer, wire)
+    messages = session_messages(SCENARIO, [("ls", "a.txt\n"), ("cat a.txt", " no newline")])
+    with ChatServer([go_on("ls -la" + renderer.end_text), go_on("exit")]) as server:
+        operator = endpoint(server, scaffold=None, renderer=renderer, temperature=0.0)
+        assert operator.command(messages).text == "ls -la"
+        assert operator.command(messages).text == "exit"
+        (sent, path) = (server.requests[0].body, server.requests[0].path)
+    assert path == "/v1/completions"
+    assert sent["stop"] == [renderer.end_text]
+    assert sent["temperature"] == 0.0
+    ids = renderer.context(messages)
+    plain = ids if renderer.bos_id is None else ids[1:]
+    assert sent["prompt"] == renderer.decode(plain)
+    assert sent["prompt"].endswith("<|assistant|>\n" if wire == "markers" else "<|im_start|>assistant\n")
+
+
+def test_a_completion_without_a_choice_is_asked_for_again() -> None:
+    renderer = Renderer(tiny.tokenizer("byte_level"), "markers")
+    with ChatServer([wrong_schema({"choices": []}), wrong_schema({"choices": [{"text": 3}]})]) as server:
+        with pytest.raises(OperatorError, match="unintelligible answer"):
+            endpoint(server, scaffold=None, renderer=renderer).command(START)
+        assert len(server.requests) == 2
