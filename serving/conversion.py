@@ -84,7 +84,7 @@ def run_conversion(
         work.mkdir()
         difference = make(work, sessions)
         allowed = BOUNDS[request.dtype] * difference.largest_logit
-        if fault := fault_of(difference, allowed):
+        if fault := conversion_fault(difference, allowed):
             shutil.rmtree(work)
             print(f"{request.stage}.py: error: {request.out}: {fault}; nothing was written there", file=sys.stderr)
             return stage.WORLD_FAILED
@@ -108,7 +108,7 @@ def refuse_place(base: str, adapter: Path, out: Path) -> None:
         raise BadInputError(f"--out {out}: is a model directory of its own; name another --out")
 
 
-def fault_of(difference: LogitDifference, allowed: float) -> str | None:
+def conversion_fault(difference: LogitDifference, allowed: float) -> str | None:
     """Why a conversion does not pass, or None."""
     if difference.other_ids:
         return f"{difference.other_ids} of {difference.contexts} rendered contexts are read as other ids than ours"
