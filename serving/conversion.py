@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from model.loading import adapter_hash, directory_of, fetch, model_hash
+from model.loading import adapter_argument, adapter_hash, directory_of, fetch, model_hash
 from pipeline.files import read_identity, sessions_in_base, write_identity
 from schema import BadInputError, Message
 from serving.held_out import LogitDifference, held_out_sessions
@@ -50,12 +50,16 @@ class ConversionRequest:
     redo: bool
     flags: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.adapter is None:  # what a selected.json may come to
+            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to convert")
+
 
 def add_conversion_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Give a parser the flags of a conversion."""
     add = parser.add_argument
     stage.add_base_flag(parser, "the base that the adapter was trained on")
-    add("--adapter", type=Path, required=True, help="adapter directory of sft.py")
+    add("--adapter", type=adapter_argument, required=True, help="adapter directory of sft.py, or selected.json")
     add(
         "--scenarios", type=Path, default=None,
         help="held-out scenarios to compare on (default: new ones of the offline author)",

@@ -58,10 +58,15 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("generate.py", ["--author", "template", "--n", "0", "--out", "out"], {}, "--n"),
     ("generate.py", ["--author", "nobody", "--n", "2", "--out", "out"], {}, "invalid choice"),
     *(
-        ("generate.py", ["--author", "teacher", "--out", "o", "--taxonomy", f"own/{name}.json"], {}, words)
+        ("generate.py", ["--author", "teacher", "--out", "o", "--taxonomy", f"taxonomies/{name}.json"], {}, words)
         for name, words in TAXONOMIES.items()
     ),
-    ("generate.py", ["--out", "o", "--author", "template", "--taxonomy", "own/good.json"], {}, "--author teacher"),
+    (
+        "generate.py",
+        ["--out", "o", "--author", "template", "--taxonomy", "taxonomies/good.json"],
+        {},
+        "--author teacher",
+    ),
     ("generate.py", ["--out", "o", "--author", "template", "--image", "no"], {}, "'no' is not in"),
     ("generate.py", [], {}, "--out: missing"),
     ("generate.py", ["--check", "good", "--out", "o"], {}, "--out: does not belong to --check"),
@@ -240,7 +245,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_record(place / "good", tiny.scenario())
     write_record(place / "good", tiny.scenario("tiny-2", task="sum_column"))
     write_record(place / "sessions", tiny.trajectory())
-    spoilt_taxonomies(place / "own")
+    spoilt_taxonomies(place / "taxonomies")
     gated = tiny.scenario().provenance.model_copy(update={"gates": {"image": "my-tools"}})
     write_record(place / "elsewhere", tiny.scenario().model_copy(update={"provenance": gated}))
     for number, summary in enumerate(("sort it", "count it"), 1):

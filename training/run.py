@@ -57,15 +57,12 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
     settings = check_run(settings, trajectories, finished=finished)
-    renderer = Renderer.for_base(load_tokenizer(base), settings.render)  # refuses a template before --out is begun
-    dataset = None if finished else dataset_of(settings, trajectories, others, renderer)
-    if dataset is not None and held is None:
-        training_plan(settings, dataset).refuse()
+    prepared = None if finished else prepare(settings, trajectories, others, held)  # may refuse, before --out is begun
     manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
     if manifest.finished:
         return print_finished(out, base, manifest)
     before_files = files_of(base, held)
-    dataset = dataset or dataset_of(settings, trajectories, others, renderer)
+    renderer, dataset = prepared or prepare(settings, trajectories, others, held)
     settings.print_changes(given)  # after all that may be refused in one line
     print_adapter(settings)
     print_left_out(dataset)
@@ -94,6 +91,17 @@ def refuse_several_processes(script: str) -> None:
         raise BadInputError(
             f"WORLD_SIZE is {processes}: {script} is one process on one device; start it with plain python"
         )
+
+
+def prepare(
+    settings: FitSettings, trajectories: Sequence[Trajectory], others: Sequence[Trajectory], held: HeldBase | None
+) -> tuple[Renderer, Dataset]:
+    """The renderer and the examples. Raises BadInputError for a template, rows or a size that cannot be trained on."""
+    renderer = Renderer.for_base(load_tokenizer(settings.base), settings.render)
+    dataset = dataset_of(settings, trajectories, others, renderer)
+    if held is None:
+        training_plan(settings, dataset).refuse()
+    return renderer, dataset
 
 
 def out_of(settings: RunSettings) -> Path:
