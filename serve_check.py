@@ -1,149 +1,103 @@
-"""Do what every conversion of an adapter does: refuse bad places, check the bound, let identity and licence travel.
+"""Find what a server gets wrong with an adapter: template, BOS, truncation, stop strings, sampling, weights.
 
-    def make(work: Path) -> LogitDifference: ...      # write the files into `work` and compare their logits with ours
+    python serve_check.py --url http://localhost:8000/v1 --model merged --adapter ckpt-run1
+    python serve_check.py --url http://localhost:8080/v1 --model adapter --adapter ckpt-run1 --completions
 
-    return run_conversion(request, make, what="merged into its base")
+Reads   the base, the adapter directory; with --scenarios its *.json (schema.Scenario)
+Writes  nothing
+Needs   torch; a server of base and adapter that speaks OpenAI's protocol; SEKFT_OP_KEY where it wants a key
 
-The files come to --out only if they pass. The base is never written. What is converted names the adapter that it was
-made of, and every session behind it.
+Asks the server for commands in sessions that the adapter has not read, as `rollout.py --operator endpoint` asks, and
+compares its token counts and answers with the model's here. stderr has one line for each check: pass, FAIL with the
+remedy, or ? where the answers do not tell. The exit code is 1 where a check fails.
+
+bos         the server puts one token too many or too few before every prompt
+template    it renders the turns otherwise, or reads the markers of a rendered prompt as other tokens
+truncation  it cuts or refuses a prompt of --context-tokens
+stop        it goes on after the end of the operator's turn
+steady      two equal greedy requests have different answers
+commands    it gives other commands where the model is sure: another base, no adapter, another adapter
 """
 
 import argparse
-import shutil
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pipeline import stage
-from model.loading import adapter_argument, adapter_hash, directory_of, fetch, model_hash
-from pipeline.files import read_identity, sessions_in_base, write_identity
-from schema import BadInputError, Message
-from serving.held_out import LogitDifference, held_out_sessions
-
-# Share of the largest logit. Half precision rounds the merged weights, so its bounds are wider than those of loading.
-BOUNDS = {"fp32": 1e-4, "fp16": 1e-2, "bf16": 8e-2}
-TRAVELLING = ("LICENSE*", "LICENCE*", "NOTICE*", "COPYING*", "USE_POLICY*")
-LAST = "config.json"  # without it a directory is no model
-CARD = """\
-# {title}
-
-{what}
-
-Base: `{base}`. Its licence holds for this directory too; BASE_README.md is the base's own card, where it has one.
-sekft.json names the base by its hash and every session that the adapter was trained on, render.json the format of a
-session. The adapter was trained to act in a disposable sandbox without a network; let it act nowhere else.
-"""
+from model.decoder import Decoder
+from model.loading import adapter_argument, fetch, load_model
+from model.render import Renderer, Wire
+from operators.chat import ChatClient
+from pipeline.files import read_json
+from schema import BadInputError
+from serving.checks import Served, expectations, run_checks
+from serving.held_out import held_out_sessions
 
 
-@dataclass(frozen=True)
-class ConversionRequest:
-    """What a conversion is asked for; `flags` decide the files beside base, adapter and dtype."""
+def main(
+    *,
+    url: str | None,
+    model: str | None,
+    completions: bool,
+    base: str,
+    adapter: Path | None,
+    render: Wire | None,
+    scenarios: Path | None,
+    n: int,
+    max_new_tokens: int,
+    context_tokens: int,
+    timeout_seconds: float,
+) -> int:
+    """Ask the server, compare, print one line per check."""
+    url, model = url or stage.env("SEKFT_OP_URL", "SEKFT_URL"), model or stage.env("SEKFT_OP_MODEL")
+    for flag, value in (("--url", url), ("--model", model)):
+        if not value:
+            raise BadInputError(f"{flag}: missing; name the server's, or set SEKFT_OP_URL and SEKFT_OP_MODEL")
+    assert url
+    assert model
+    stage.require_seconds(timeout_seconds)
+    if min(n, max_new_tokens) < 1 or context_tokens <= 2 * max_new_tokens:
+        raise BadInputError("--n, --max-new-tokens: at least 1; --context-tokens: more than twice --max-new-tokens")
+    fetch(base, adapter)
+    if adapter is not None and render is not None:
+        raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
+    wire = read_json(adapter / "render.json").get("wire") if adapter is not None else render or "chat"
+    if wire != "chat" and not completions:
+        raise BadInputError(f"{adapter or '--render markers'}: no server renders markers; pass --completions")
+    sessions = held_out_sessions(adapter, scenarios, n)
+    loaded, tokenizer = load_model(base, adapter, dtype="fp32")
+    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer(tokenizer, wire)
+    room = int(loaded.config.max_position_embeddings)
+    client = ChatClient(url, key=stage.env("SEKFT_OP_KEY", "SEKFT_KEY") or "none", timeout_seconds=timeout_seconds,
+                        retries=1)  # fmt: skip
+    served = Served(client, model, renderer, completions, max_new_tokens)
+    expected = expectations(Decoder(loaded), renderer, sessions, max_new_tokens)
+    checks = run_checks(served, expected, min(context_tokens, room))
+    for check in checks:
+        print(check, file=sys.stderr)
+    words = {True: "pass", False: "fail", None: "unknown"}
+    failed = [check.name for check in checks if check.passed is False]
+    stage.print_summary({"url": url, "failed": failed, **{check.name: words[check.passed] for check in checks}})
+    return stage.WORLD_FAILED if failed else stage.DONE
 
-    stage: str
-    base: str
-    adapter: Path
-    scenarios: Path | None
-    out: Path
-    dtype: str
-    redo: bool
-    flags: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.adapter is None:  # what a selected.json may come to
-            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to convert")
-
-
-def add_conversion_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Give a parser the flags of a conversion."""
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
     add = parser.add_argument
-    stage.add_base_flag(parser, "the base that the adapter was trained on")
-    add("--adapter", type=adapter_argument, required=True, help="adapter directory of sft.py, or selected.json")
-    add(
-        "--scenarios", type=Path, default=None,
-        help="held-out scenarios to compare on (default: new ones of the offline author)",
-    )  # fmt: skip
-    add("--out", type=Path, required=True, help="directory to write")
-    add("--dtype", choices=tuple(BOUNDS), default="fp32", help="dtype of the weights (default fp32)")
-    add("--redo", action="store_true", help="start over instead of resuming")
+    add("--url", default=None, help="the server's address, with /v1 (default SEKFT_OP_URL)")
+    add("--model", default=None, help="the name under which it serves the model (default SEKFT_OP_MODEL)")
+    add("--completions", action="store_true", help="send the rendered prompt as text, not messages")
+    stage.add_base_flag(parser, "the base that is served")
+    add("--adapter", type=adapter_argument, default=None, help="the adapter that is served on it (default: none)")
+    add("--render", choices=("markers", "chat"), default=None, help="without an adapter: render format (chat)")
+    add("--scenarios", type=Path, default=None, help="held-out scenarios (default: new ones of the offline author)")
+    add("--n", type=int, default=6, help="number of sessions, one context of each (default 6)")
+    add("--max-new-tokens", type=int, default=48, help="tokens per command (default 48)")
+    add("--context-tokens", type=int, default=4096, help="length of a prompt that must not be cut (default 4096)")
+    add("--timeout-seconds", type=float, default=300.0, help="seconds for one answer (default 300)")
     return parser
 
 
-def run_conversion(
-    request: ConversionRequest, make: Callable[[Path, Sequence[Sequence[Message]]], LogitDifference], *, what: str
-) -> int:
-    """Check the request, `make` the files on held-out sessions, publish them if they pass; returns the exit code."""
-    fetch(request.base, request.adapter)
-    refuse_place(request.base, request.adapter, request.out)
-    sessions = held_out_sessions(request.adapter, request.scenarios)
-    flags = {"base": model_hash(request.base), "adapter": adapter_hash(request.adapter), "dtype": request.dtype}
-    inputs = [] if request.scenarios is None else [request.scenarios]
-    manifest = stage.begin(
-        request.out, stage=request.stage, flags=flags | request.flags, inputs=inputs, redo=request.redo
-    )
-    if not manifest.finished:
-        work = request.out / ".unchecked"
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
-        difference = make(work, sessions)
-        allowed = BOUNDS[request.dtype] * difference.largest_logit
-        if fault := conversion_fault(difference, allowed):
-            shutil.rmtree(work)
-            print(f"{request.stage}.py: error: {request.out}: {fault}; nothing was written there", file=sys.stderr)
-            return stage.WORLD_FAILED
-        carry_over(request, work, what)
-        for path in sorted(work.iterdir(), key=lambda path: path.name == LAST):
-            path.replace(request.out / path.name)
-        work.rmdir()
-        manifest = manifest.model_copy(update={"counts": figures_of(difference, allowed)})
-        stage.finish(request.out, manifest, ids=[], counts=manifest.counts)
-    stage.print_summary({"out": str(request.out), "dtype": request.dtype, **manifest.counts})
-    return stage.DONE
-
-
-def refuse_place(base: str, adapter: Path, out: Path) -> None:
-    """Raise BadInputError where `out` is the base or the adapter, lies in one of them, or is another model."""
-    place = out.resolve()
-    for name, directory in (("base", Path(base)), ("adapter", adapter)):
-        if directory.is_dir() and directory.resolve() in (place, *place.parents):
-            raise BadInputError(f"--out {out}: is the {name} {directory}, or lies in it; name another --out")
-    if (out / LAST).exists() and not (out / "manifest.json").exists():
-        raise BadInputError(f"--out {out}: is a model directory of its own; name another --out")
-
-
-def conversion_fault(difference: LogitDifference, allowed: float) -> str | None:
-    """Why a conversion does not pass, or None."""
-    if difference.other_ids:
-        return f"{difference.other_ids} of {difference.contexts} rendered contexts are read as other ids than ours"
-    if not difference.largest <= allowed:  # NaN too
-        return f"its logits differ by {difference.largest:.3g} from those of base and adapter, {allowed:.3g} is allowed"
-    return None
-
-
-def carry_over(request: ConversionRequest, out: Path, what: str) -> None:
-    """Write identity, render.json, licence and a short card into `out`."""
-    about = read_identity(request.adapter)
-    seen = {row.trajectory_id: row for row in (*sessions_in_base(request.base), *about.trained_on)}
-    made_of = {"converted": adapter_hash(request.adapter), "trained_on": list(seen.values())}
-    write_identity(out, about.model_copy(update=made_of))
-    shutil.copy(request.adapter / "render.json", out / "render.json")
-    source = directory_of(request.base)
-    assert source is not None
-    for path in sorted(source.iterdir()):
-        if path.is_file() and any(path.match(pattern) for pattern in TRAVELLING):
-            shutil.copy(path, out / path.name)
-    if (source / "README.md").exists():
-        shutil.copy(source / "README.md", out / "BASE_README.md")
-    what = f"The adapter `{request.adapter.resolve().name}`, {what} in {request.dtype} by {request.stage}.py."
-    (out / "README.md").write_text(CARD.format(title=request.out.resolve().name, what=what, base=about.base))
-
-
-def figures_of(difference: LogitDifference, allowed: float) -> dict[str, Any]:
-    """The difference as a summary has it."""
-    return {
-        "contexts": difference.contexts,
-        "logits_differ_by": difference.largest,
-        "allowed": allowed,
-        "same_best_token": difference.same_best_token,
-    }
+if __name__ == "__main__":
+    stage.run_script(main, parser())

@@ -12,7 +12,6 @@ third of what autograd keeps on a Llama); hours assume a third of a GPU's peak.
 
 import functools
 import os
-import statistics
 import time
 import warnings
 from collections.abc import Sequence
@@ -341,25 +340,10 @@ def free_bytes_here() -> int | None:
 
 @functools.cache
 def bf16_speedup_here() -> float:
-    """How many times as fast this CPU multiplies matrices in bf16 as in fp32: medians of five, some milliseconds."""
+    """How many times as fast this CPU multiplies matrices in bf16 as in fp32; takes some milliseconds."""
     import torch
 
-    return median_seconds(torch.float32) / median_seconds(torch.bfloat16)
-
-
-def median_seconds(dtype: Any, size: int = 512, device: Any = "cpu") -> float:
-    """Median seconds of five products of two square matrices, after one that is not counted."""
-    import torch
-
-    left, right = torch.ones(size, size, dtype=dtype, device=device), torch.ones(size, size, dtype=dtype, device=device)
-    seconds = []
-    for _ in range(6):
-        started = time.perf_counter()
-        torch.mm(left, right)
-        if left.is_cuda:
-            torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds[1:])
+    return product_flops_here(torch.bfloat16) / product_flops_here(torch.float32)
 
 
 def product_flops_here(dtype: Any = None, device: Any = "cpu", size: int = 256, times: int = 30) -> float:
@@ -370,10 +354,9 @@ def product_flops_here(dtype: Any = None, device: Any = "cpu", size: int = 256, 
     """
     import torch
 
-    dtype = dtype or torch.float32
-    if str(device) != "cpu":
-        return 2 * 8192**3 / median_seconds(dtype, 8192, device)
-    matrix = torch.ones(size, size, dtype=dtype)
+    on_cpu = str(device) == "cpu"
+    size = size if on_cpu else 8192
+    matrix = torch.ones(size, size, dtype=dtype or torch.float32, device=device)
     cores = torch.get_num_threads()
     seconds = []
     torch.set_num_threads(1)
@@ -381,10 +364,12 @@ def product_flops_here(dtype: Any = None, device: Any = "cpu", size: int = 256, 
         for _ in range(times):
             began = time.perf_counter()
             matrix @ matrix
+            if not on_cpu:
+                torch.cuda.synchronize()
             seconds.append(time.perf_counter() - began)
     finally:
         torch.set_num_threads(cores)
-    return cores * 2.0 * size**3 / min(seconds)
+    return (cores if on_cpu else 1) * 2.0 * size**3 / min(seconds)
 
 
 @dataclass(frozen=True)

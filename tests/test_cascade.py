@@ -82,7 +82,7 @@ def test_a_killed_run_loses_and_doubles_nothing(few: Path, tmp_path: Path) -> No
         environment = clean_environment(SEKFT_OP_MODEL="cheap", SEKFT_OP_URL=server.url)
         process = subprocess.Popen(command(few, out), cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
-        while not list(out.glob("cheap/*.json")) and time.monotonic() < deadline and process.poll() is None:
+        while not list(out.glob("cheap/*-s0.json")) and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.02)
         process.kill()
         process.wait()

@@ -12,6 +12,7 @@ import sft
 from model.loading import adapter_hash, load_model, model_hash
 from operators.evaluation import evaluate
 from pipeline.files import read_identity, write_json, write_record
+from sandbox.containers import IMAGE
 from schema import BadInputError
 from tests.helpers import tiny
 from tests.helpers.training import exit_code
@@ -69,7 +70,7 @@ def test_identity_render_and_licence_travel_along(place: Path, tmp_path: Path) -
 def test_what_a_merged_base_has_read_counts_in_training_and_eval(place: Path, tmp_path: Path) -> None:
     assert run(place, tmp_path / "merged") == 0
     write_record(tmp_path / "held", tiny.scenario("t1"))
-    flags = dict.fromkeys(("n", "render", "against")) | dict.fromkeys(
+    flags = dict.fromkeys(("n", "base_n", "render", "against")) | dict.fromkeys(
         ("compare_base", "clean_up", "load_4bit", "no_cache", "partial", "redo"), False
     )
     settings = merge_eval(tmp_path, flags)
@@ -87,7 +88,8 @@ def merge_eval(tmp_path: Path, flags: dict[str, Any]) -> Any:
 
     return EvalSettings(
         base=str(tmp_path / "merged"), adapter=None, scenarios=tmp_path / "held", seed=0, out=tmp_path / "eval",
-        max_steps=2, max_new_tokens=4, timeout_seconds=5.0, temperature=0.0, workers=1, dtype="fp32", **flags,
+        max_steps=2, max_new_tokens=4, timeout_seconds=5.0, temperature=0.0, workers=1, dtype="fp32", image=IMAGE,
+        **flags,
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def test_inspect_itself_opens_the_log(tmp_path: Path) -> None:
 def test_a_log_that_inspect_refuses_is_seen(tmp_path: Path) -> None:
     log = to_log(RECORDS, task="t", created=CREATED)
     log["samples"][0]["messages"][0]["role"] = "narrator"
-    write_json(tmp_path / "2026-11-25T04-00-00+00-00_t_abc.json", log)
+    write_json(tmp_path / "2026-11-25T04-00-00+00-00_t_abc.json", log, sort_keys=False)  # its head comes first
     with pytest.raises(AssertionError, match="narrator"):
         peer(READ, tmp_path, tmp_path / "again.json")
 
