@@ -204,7 +204,9 @@ UNPACKED_SOUND: dict[str, dict[str, Any]] = {
         "reference_solution": [f"mkdir d; echo x > d/x; {SORT}; chmod 0 sorted.txt d/x d", COLOURS],
         "checker": CHECKER + "[ \"$(cat d/x; stat -c %a d d/x sorted.txt | tr -d '\\n')\" = 'x\n000' ]\n",
     },
-    "an open file and a process": {"reference_solution": [f"sleep 60 > log & {SORT}; rm log", COLOURS]},
+    "an open file and a process": {
+        "reference_solution": [f"sleep 60 > log & until [ -e log ]; do :; done; {SORT}; rm log", COLOURS]
+    },
     "a world that is too large for a step": {
         "reference_solution": [f"{SORT}; head -c 2000000 /dev/zero > zeros", COLOURS],
         "checker": CHECKER + "[ $(tr -cd '\\0' < zeros | wc -c) = $(wc -c < zeros) ] && [ -s zeros ]\n",
