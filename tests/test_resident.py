@@ -318,7 +318,7 @@ def test_evaluated_adapters_equal_those_of_a_fresh_process(server: Path, place: 
         own = [*flags, *own, "--out", name, "--against", "eval/keen"]
         jobs[name] = ask(server, place, "evaluate", "--adapter", "keen", *own)
     before = status(server, place)["resident_bytes"]  # each kind of job has run once
-    for name in ("second", "third", "fourth"):
+    for name in ("more-1", "more-2", "more-3"):
         jobs[name] = ask(server, place, "evaluate", "--adapter", "keen", *flags, "--out", name)
     assert status(server, place)["resident_bytes"] < before + 20_000_000
     command = [sys.executable, str(ROOT / "eval.py"), "--base", "base", "--adapter", "keen", *flags, "--out", "fresh"]
