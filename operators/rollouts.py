@@ -101,7 +101,7 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     recorded = {path.stem for path in out.glob("*.json") if path.name != "manifest.json" and path.name != LIVE}
     total = len(recorded | {episode.id for episode in episodes})
     with (
-        _player(plan, len(episodes)) as (pool, play),
+        player(plan, len(episodes)) as (pool, play),
         Progress(len(episodes), label) as bar,
         UnderWay(out, total=total) as under_way,
     ):
@@ -123,7 +123,7 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
 
 
 @contextlib.contextmanager
-def _player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
+def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
     """A pool for `count` episodes and a function that plays one: here, or on some node of the cluster."""
     workers = max(1, min(plan.workers, count))
     if plan.ray is not None:
