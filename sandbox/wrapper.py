@@ -107,7 +107,7 @@ class CappedOutput:
         return bytes(self.head) + bytes(self.tail[-self.half :])
 
     def without(self, line: bytes) -> "CappedOutput":
-        """The output without the whole lines that equal `line` (newline included); as it is where its middle is cut out."""
+        """The output without the lines that equal `line`, newline included; as it is where its middle is cut out."""
         if self.total > 2 * self.half:
             return self
         left = CappedOutput(2 * self.half)
