@@ -20,6 +20,7 @@ import math
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -102,24 +103,21 @@ class Nodes(Generic[H]):
         self.cancelled, self.needs_device = cancelled, needs_device
         self._nodes: list[_Node] = []
         self._change, self._closing = threading.Condition(), threading.Event()
-        # Ray prints what it has to say of lost nodes on stdout, where the one JSON line goes.
-        self._no_stdout = contextlib.redirect_stdout(sys.stderr)
+        self._open = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        connect(self.address)
-        self._no_stdout.__enter__()
-        try:
+        with contextlib.ExitStack() as stack:
+            # Ray prints what it has to say of lost nodes on stdout, where the one JSON line goes.
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            stack.enter_context(connected(self.address))
+            stack.callback(self._end)
             self._start()
-        except BaseException:
-            self._end()
-            raise
+            self._open = stack.pop_all()
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._each("close")
-        self._end()
+        self._open.close()
 
     def call(self, work: Callable[Concatenate[H, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:
         """What `work(hold, ...)` returns or raises on some node. All of it is pickled. Raises NodeLostError."""
@@ -221,13 +219,13 @@ class Nodes(Generic[H]):
             ray.wait(replies, num_returns=len(replies), timeout=END_SECONDS)
 
     def _end(self) -> None:
-        """End the actors and the connection; a cluster that was started here ends too."""
+        """Have the actors free what they hold, also where some have not begun; then end them."""
         import ray
 
+        self._closing.set()
+        self._each("close")
         for node in self._nodes:
             ray.kill(node.actor)
-        ray.shutdown()
-        self._no_stdout.__exit__(None, None, None)
 
 
 class _NodeActor:
@@ -271,20 +269,30 @@ class _NodeActor:
             self.hold.close()
 
 
-def connect(address: str) -> None:
-    """Connect this process to a cluster, or start one on this machine. Raises BadInputError."""
+@contextlib.contextmanager
+def connected(address: str) -> Iterator[None]:
+    """Connect to a cluster, or start one on this machine that ends with the block. Raises BadInputError."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 
-    more: dict[str, Any] = {}
-    if address == "local":
-        more = {"include_dashboard": False, "object_store_memory": LOCAL_STORE_BYTES}
-    with _own_signals():
-        try:
-            # Not to the driver: an actor's stdout would stand beside the one JSON line.
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **more)
-        except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-            raise BadInputError(f"--ray {address}: cannot connect ({_first_line(error)}); see `ray status`") from error
+    with contextlib.ExitStack() as stack:
+        more: dict[str, Any] = {}
+        if address == "local":
+            # Ray's sockets are in this directory, and a socket's path has at most 107 characters.
+            directory = tempfile.TemporaryDirectory(prefix="sekft-ray-", dir="/tmp", ignore_cleanup_errors=True)
+            more = {
+                "include_dashboard": False, "object_store_memory": LOCAL_STORE_BYTES,
+                "_temp_dir": stack.enter_context(directory),
+            }  # fmt: skip
+        stack.callback(ray.shutdown)
+        with _own_signals():
+            try:
+                # Not to the driver: an actor's stdout would stand beside the one JSON line.
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **more)
+            except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+                told = f"--ray {address}: cannot connect ({_first_line(error)}); see `ray status`"
+                raise BadInputError(told) from error
+        yield
 
 
 def _places() -> list[tuple[str, str, int]]:

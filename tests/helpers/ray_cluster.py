@@ -15,6 +15,8 @@ import docker
 
 from tests.helpers import ROOT
 
+FIRST_ENGINE = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+
 
 @dataclass
 class TwoNodes:
@@ -55,15 +57,16 @@ def two_nodes(image: str) -> Iterator[TwoNodes]:
     """A cluster of two nodes with an engine each; the image is copied to the second engine."""
     from ray.cluster_utils import Cluster
 
-    first = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
-    with own_engine() as second:
-        saved = subprocess.run(["docker", "save", image], capture_output=True, check=True, timeout=120)
-        subprocess.run(["docker", "-H", second, "load", "-q"], input=saved.stdout, check=True, timeout=120)
-        args = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 100 << 20}
+    with contextlib.ExitStack() as stack:
+        second = stack.enter_context(own_engine())
+        client_of(second).images.load(b"".join(client_of(FIRST_ENGINE).images.get(image).save(named=True)))
+        # A directory for ray's files, since it leaves them behind; its sockets need a short path.
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp"))
+        args = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 100 << 20, "temp_dir": temporary}
         cluster = Cluster(initialize_head=True, head_node_args=args)
         try:
             made = TwoNodes(cluster, second)
-            made.add(first)
+            made.add(FIRST_ENGINE)
             made.add(second)
             cluster.wait_for_nodes()
             yield made

@@ -15,7 +15,7 @@ from pipeline.files import read_json, read_trajectories
 from sandbox.containers import IMAGE
 from tests.helpers import ROOT
 from tests.helpers.processes import heed_signals
-from tests.helpers.ray_cluster import TwoNodes, client_of, two_nodes
+from tests.helpers.ray_cluster import FIRST_ENGINE, TwoNodes, client_of, two_nodes
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
@@ -77,7 +77,8 @@ def test_records_are_those_of_threads_and_either_resumes_the_other(
 def test_a_node_with_another_image_is_refused_by_name(cluster: TwoNodes, few: Path, tmp_path: Path) -> None:
     second = client_of(cluster.second)
     image = second.images.get(IMAGE)
-    subprocess.run(["docker", "tag", IMAGE, "sekft-other:ray-test"], check=True, timeout=60)
+    first = client_of(FIRST_ENGINE)
+    first.images.get(IMAGE).tag("sekft-other:ray-test")
     try:
         code, _, message = script(
             few, tmp_path / "out", *FLAGS, "--image", "sekft-other:ray-test", "--ray", cluster.address
@@ -85,8 +86,10 @@ def test_a_node_with_another_image_is_refused_by_name(cluster: TwoNodes, few: Pa
         assert code == 2
         assert message.splitlines()[-1].startswith("rollout.py: error: --ray: node ")
         assert "image 'sekft-other:ray-test' is not in the Docker engine at" in message.splitlines()[-1]
+        left = first.api.containers(all=True, filters={"label": "sekft.run"})
+        assert [one for one in left if one["Image"] == "sekft-other:ray-test"] == []  # of the node that had begun
     finally:
-        subprocess.run(["docker", "rmi", "sekft-other:ray-test"], check=True, timeout=60, capture_output=True)
+        first.images.remove("sekft-other:ray-test")
     assert image.id == second.images.get(IMAGE).id
 
 
