@@ -10,7 +10,6 @@ class here is one node of autograd with its backward pass written out; it keeps 
 again. What is not listed in `fast_layers` (another kind of layer, a layer with dropout) keeps its own forward pass.
 """
 
-import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,9 +18,6 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's mallopt(3)
-KEPT_BYTES = 2**31 - 1
-USUAL_MMAP_MAX, USUAL_TRIM_BYTES = 65_536, 128 * 1024
 NORMS = ("LlamaRMSNorm", "MistralRMSNorm", "Qwen2RMSNorm", "Qwen3RMSNorm")
 GATED = ("LlamaMLP", "MistralMLP", "Qwen2MLP", "Qwen3MLP")
 
@@ -104,8 +100,7 @@ def fast_layers(model: Any) -> Iterator[None]:
     """Inside the block the layers of a peft model on a CPU compute by this module; afterwards by their own code.
 
     Replaced are LoRA layers of plain linear layers (one adapter, no dropout) and the norms and gated blocks of Llama,
-    Mistral and Qwen. Memory that a step frees stays in the process for the next one (`kept_memory`). On other devices
-    nothing changes.
+    Mistral and Qwen. On other devices nothing changes.
     """
     if model.device.type != "cpu":
         yield
@@ -114,31 +109,10 @@ def fast_layers(model: Any) -> Iterator[None]:
     for module, forward in replaced:
         module.forward = forward
     try:
-        with kept_memory():
-            yield
+        yield
     finally:
         for module, _ in replaced:
             del module.forward
-
-
-@contextmanager
-def kept_memory() -> Iterator[None]:
-    """Inside the block glibc does not give freed memory back to the kernel; afterwards it gives it back as usual.
-
-    Each large tensor otherwise begins as fresh pages, which the kernel has to clear. Other C libraries change nothing.
-    """
-    library = ctypes.CDLL(None)
-    if not hasattr(library, "malloc_trim"):
-        yield
-        return
-    library.mallopt(M_MMAP_MAX, 0)
-    library.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
-    try:
-        yield
-    finally:
-        library.mallopt(M_MMAP_MAX, USUAL_MMAP_MAX)
-        library.mallopt(M_TRIM_THRESHOLD, USUAL_TRIM_BYTES)
-        library.malloc_trim(0)
 
 
 def fast_forward(module: Any) -> Any:

@@ -1,6 +1,5 @@
 """The faster layers give the losses and gradients of transformers and peft, and leave nothing behind."""
 
-import resource
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -121,17 +120,3 @@ def test_rows_side_by_side_sum_to_the_gradients_of_the_padded_batch(cores: int) 
         torch.set_num_threads(before)
     gradients = {n: p.grad * labels for n, p in model.named_parameters() if p.grad is not None}
     assert largest_error(gradients, right) < 1e-5
-
-
-def faults_of_a_tensor() -> int:
-    """Page faults while a tensor of 64 MB is filled and freed twice; those of the second time count."""
-    for _ in range(2):
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        torch.ones(16_000_000)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-
-def test_freed_memory_is_used_again_inside_the_block_alone() -> None:
-    with layers.kept_memory():
-        assert faults_of_a_tensor() < 1_000
-    assert faults_of_a_tensor() > 10_000
