@@ -41,7 +41,8 @@ class RolloutPlan:
         workers: episodes at once.
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
         image: of the sandboxes.
-        ray: the cluster whose nodes play the episodes; None: threads of this process do.
+        ray: the cluster whose nodes play the episodes, or its nodes, which a caller has opened (`episode_nodes`) that
+            runs several plans on them; None: threads of this process play.
     """
 
     operator: Callable[[], Operator]
@@ -50,7 +51,7 @@ class RolloutPlan:
     workers: int
     cancelled: threading.Event
     image: str = IMAGE
-    ray: RayRun | None = None
+    ray: RayRun | Nodes[EpisodeNode] | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -127,15 +128,11 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
     """A pool for `count` episodes and a function that plays one: here, or on some node of the cluster."""
     workers = max(1, min(plan.workers, count))
     if plan.ray is not None:
-        base_hash = model_hash(plan.ray.base) if plan.ray.base is not None else None
-        begin = EpisodeNodePlan(plan.ray, plan.seed, plan.limits, workers, plan.image, base_hash)
-        with (
-            Nodes(
-                plan.ray.address, workers=workers, begin=begin, cancelled=plan.cancelled,
-                needs_device=plan.ray.base is not None,
-            ) as nodes,
-            WorkerPool(workers, cancelled=plan.cancelled, release=nodes.release) as pool,
-        ):  # fmt: skip
+        with contextlib.ExitStack() as stack:
+            nodes = plan.ray
+            if isinstance(nodes, RayRun):
+                nodes = stack.enter_context(episode_nodes(replace(plan, workers=workers), nodes))
+            pool = stack.enter_context(WorkerPool(workers, cancelled=plan.cancelled, release=nodes.release))
             yield pool, lambda episode, _: nodes.call(EpisodeNode.play, episode)
         return
     options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
@@ -149,3 +146,12 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
                 pool=sandboxes, told=told,
             ),
         )  # fmt: skip
+
+
+def episode_nodes(plan: RolloutPlan, ray: RayRun) -> Nodes[EpisodeNode]:
+    """The nodes of a cluster as a context: each plays episodes under the seed, limits and image of `plan`."""
+    base_hash = model_hash(ray.base) if ray.base is not None else None
+    begin = EpisodeNodePlan(ray, plan.seed, plan.limits, plan.workers, plan.image, base_hash)
+    return Nodes(
+        ray.address, workers=plan.workers, begin=begin, cancelled=plan.cancelled, needs_device=ray.base is not None
+    )

@@ -37,6 +37,7 @@ NODE_TRIES = 3  # nodes that may be lost under one task before the run ends
 BEGIN_SECONDS = 600.0  # for a node to start its actor and to load its model
 END_SECONDS = 30.0  # for all nodes to remove their sandboxes
 LOOK_SECONDS = 0.2  # between two looks whether the run was cancelled
+THREADS = "OMP_NUM_THREADS"
 LOCAL_STORE_BYTES = 100 << 20  # --ray local: shared memory for results; a record is far smaller
 
 
@@ -123,12 +124,11 @@ class Nodes(Generic[H]):
         """What `work(hold, ...)` returns or raises on some node. All of it is pickled. Raises NodeLostError."""
         import ray
 
-        lost = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError, ray.exceptions.NodeDiedError)
         for _ in range(NODE_TRIES):
             node = self._acquire()
             try:
                 value, error = ray.get(node.actor.call.remote(work, arguments, keywords))
-            except lost:
+            except _lost():
                 self._drop(node)
                 continue
             self._give_back(node)
@@ -137,6 +137,26 @@ class Nodes(Generic[H]):
             result: T = value
             return result
         raise NodeLostError(f"--ray: {NODE_TRIES} nodes were lost under one task")
+
+    def everywhere(self, work: Callable[Concatenate[H, P], Any], *arguments: P.args, **keywords: P.kwargs) -> None:
+        """Call `work(hold, ...)` on every actor, for example to load other weights, while no task is under way.
+
+        Raises what an actor raised; a node that is lost is used no more. Raises NodeLostError where none is left.
+        """
+        import ray
+
+        with self._change:
+            replies = [(node, node.actor.call.remote(work, arguments, keywords)) for node in self._nodes]
+        for node, reply in replies:
+            try:
+                _, error = ray.get(reply)
+            except _lost():
+                self._drop(node)
+                continue
+            if error is not None:
+                raise error
+        if not self._nodes:
+            raise NodeLostError("--ray: no node of the cluster is left")
 
     def release(self) -> None:
         """Remove the sandboxes of every actor at once."""
@@ -152,11 +172,12 @@ class Nodes(Generic[H]):
         if not places:
             raise BadInputError(f"--ray {self.address}: no living node has a CPU; start one with `ray start`")
         slots = math.ceil(self.workers / len(places))
-        kept = {name: value for name, value in os.environ.items() if name.startswith("SEKFT_")}
+        kept = {name: value for name, value in os.environ.items() if name.startswith("SEKFT_") or name == THREADS}
         actor_of = ray.remote(_NodeActor)
         for name, id_, gpus in places:
+            # No CPU is asked for, so that a node with fewer CPUs than GPUs, or another run on it, does not make this wait.
             actor = actor_of.options(
-                num_cpus=1, num_gpus=int(self.needs_device and gpus > 0), max_concurrency=slots + 4,
+                num_cpus=0, num_gpus=int(self.needs_device and gpus > 0), max_concurrency=slots + 4,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(id_, soft=False),
             ).remote()  # fmt: skip
             self._nodes.append(_Node(name, actor, slots))
@@ -235,6 +256,7 @@ class _NodeActor:
 
     def begin(self, begin: Callable[[], NodeHold], where: str, environment: dict[str, str]) -> BaseException | None:
         """Make the hold in the directory `where`; returns what that raised."""
+        os.environ.pop(THREADS, None)  # ray sets it to 1; torch, which is imported later, would use one CPU of a node
         os.environ.update(environment)
         future: Future[Any] = Future()
         with Raised(future):
@@ -293,6 +315,13 @@ def connected(address: str) -> Iterator[None]:
                 told = f"--ray {address}: cannot connect ({_first_line(error)}); see `ray status`"
                 raise BadInputError(told) from error
         yield
+
+
+def _lost() -> tuple[type[Exception], ...]:
+    """What ray raises where a node or its actor was lost."""
+    import ray
+
+    return (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError, ray.exceptions.NodeDiedError)
 
 
 def _places() -> list[tuple[str, str, int]]:

@@ -1,10 +1,12 @@
 """Start a Ray cluster of two nodes on this machine, each with a Docker engine of its own."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,10 +43,36 @@ class TwoNodes:
         self.nodes.append(node)
         return node
 
+    def add_devices(self, count: int) -> Any:
+        """Start a node with devices that ray takes for GPUs."""
+        return self.cluster.add_node(num_cpus=1, num_gpus=count, include_dashboard=False, object_store_memory=100 << 20)
+
     def kill(self, node: Any) -> None:
         """Kill a node's processes, without any clean-up."""
         self.nodes.remove(node)
         self.cluster.remove_node(node, allow_graceful=False)
+
+
+class LoggedHold:
+    """A hold for tests: its making adds a line to a file."""
+
+    def __init__(self, log: Path) -> None:
+        self.cancelled, self.loads = threading.Event(), 0
+        device, threads = (os.environ.get(name, "") for name in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"))
+        with log.open("a") as stream:
+            stream.write(json.dumps([os.getpid(), device, threads]) + "\n")
+
+    def work(self, number: int) -> tuple[int, int, int]:
+        """The process, the number, and how often `load` was called."""
+        return os.getpid(), number, self.loads
+
+    def load(self) -> None:
+        """Count a call."""
+        self.loads += 1
+
+    def release(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def client_of(engine: str) -> Any:

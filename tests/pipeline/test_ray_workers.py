@@ -1,21 +1,31 @@
-"""Episodes on two Ray nodes with engines of their own give the records of threads; a lost node loses nothing."""
+"""Work on two Ray nodes with engines of their own gives the records of threads; a lost node loses nothing."""
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.files import read_json, read_trajectories
-from sandbox.containers import IMAGE
-from tests.helpers import ROOT
+from operators.episode import EpisodeLimits
+from operators.ray_episodes import EpisodeNodePlan, RayRun
+from operators.reference import ReferenceOperator
+from pipeline.files import read_json, read_scenarios, read_trajectories
+from pipeline.ray_workers import Nodes
+from pipeline.workers import WorkerPool
+from sandbox.containers import IMAGE, require_image
+from schema import BadInputError
+from tests.helpers import ROOT, tiny
 from tests.helpers.processes import heed_signals
-from tests.helpers.ray_cluster import FIRST_ENGINE, TwoNodes, client_of, two_nodes
+from tests.helpers.ray_cluster import FIRST_ENGINE, LoggedHold, TwoNodes, client_of, two_nodes
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
@@ -43,12 +53,22 @@ def comparable(out: Path) -> dict[str, Any]:
     return records
 
 
+def containers_on(engine: str) -> list[str]:
+    """The containers of sandboxes on an engine."""
+    return [one["Id"] for one in client_of(engine).api.containers(all=True, filters={"label": "sekft.run"})]
+
+
 def sandboxes_on(engine: str) -> list[str]:
     """The containers and volumes of sandboxes on an engine."""
-    client = client_of(engine)
-    found = client.api.containers(all=True, filters={"label": "sekft.run"})
-    volumes = client.api.volumes(filters={"label": "sekft.run"})["Volumes"] or []
-    return [one["Id"] for one in found] + [one["Name"] for one in volumes]
+    volumes = client_of(engine).api.volumes(filters={"label": "sekft.run"})["Volumes"] or []
+    return containers_on(engine) + [one["Name"] for one in volumes]
+
+
+def python(name: str, *flags: str) -> "subprocess.CompletedProcess[str]":
+    """A script with one thread for tensors, so that the order of sums is always the same."""
+    environment = clean_environment(OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="")
+    command = [sys.executable, name, *flags]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 def reap_on(engine: str) -> None:
@@ -74,23 +94,114 @@ def test_records_are_those_of_threads_and_either_resumes_the_other(
     assert sandboxes_on(cluster.second) == []
 
 
-def test_a_node_with_another_image_is_refused_by_name(cluster: TwoNodes, few: Path, tmp_path: Path) -> None:
-    second = client_of(cluster.second)
-    image = second.images.get(IMAGE)
-    first = client_of(FIRST_ENGINE)
-    first.images.get(IMAGE).tag("sekft-other:ray-test")
+def test_generate_admits_the_scenarios_of_threads(cluster: TwoNodes, tmp_path: Path) -> None:
+    flags = ("--n", "3", "--seed", "5", "--author", "template", "--workers", "2")
+    one = python("generate.py", "--out", str(tmp_path / "threads"), *flags)
+    other = python("generate.py", "--out", str(tmp_path / "ray"), *flags, "--ray", cluster.address)
+    assert (one.returncode, other.returncode) == (0, 0), one.stderr + other.stderr
+    assert read_scenarios(tmp_path / "threads") == read_scenarios(tmp_path / "ray")
+    assert len(read_scenarios(tmp_path / "ray")) == 3
+    assert sandboxes_on(cluster.second) == []
+
+
+def test_eval_samples_the_tokens_of_threads(cluster: TwoNodes, few: Path, tmp_path: Path) -> None:
+    tiny.base(tmp_path / "base")
+    flags = ["--base", str(tmp_path / "base"), "--scenarios", str(few), "--n", "2", "--workers", "2"]
+    flags += ["--max-steps", "2", "--max-new-tokens", "8", "--temperature", "1"]
+    one = python("eval.py", "--out", str(tmp_path / "threads"), *flags)
+    other = python("eval.py", "--out", str(tmp_path / "ray"), *flags, "--ray", cluster.address)
+    assert (one.returncode, other.returncode) == (0, 0), one.stderr + other.stderr
+    found, expected = (comparable(tmp_path / way / "base") for way in ("ray", "threads"))
+    for id_, record in found.items():
+        assert record["token_ids"]
+        # Which sessions share a batch is a matter of time, and moves the last digits.
+        assert record.pop("log_probs") == pytest.approx(expected[id_].pop("log_probs"), abs=1e-4)
+    assert found == expected
+
+
+def test_every_node_without_a_device_begins_once(cluster: TwoNodes, tmp_path: Path) -> None:
+    begun, told = begun_and_told(cluster, tmp_path / "log")
+    assert len(begun) == 2
+    assert {process for process, _, _ in told} == set(begun)
+    assert sorted((number, loads) for _, number, loads in told) == [(number, 1) for number in range(12)]
+
+
+def test_every_device_of_a_node_begins_once(cluster: TwoNodes, tmp_path: Path) -> None:
+    node = cluster.add_devices(2)
     try:
-        code, _, message = script(
+        cluster.cluster.wait_for_nodes()
+        begun, _ = begun_and_told(cluster, tmp_path / "log")
+        assert sorted(begun.values()) == ["0", "1"]
+    finally:
+        cluster.cluster.remove_node(node)
+
+
+def begun_and_told(cluster: TwoNodes, log: Path) -> tuple[dict[int, str], list[tuple[int, int, int]]]:
+    """The devices of the processes that began, and what twelve tasks returned after `load` was called everywhere."""
+    with Nodes(
+        cluster.address, workers=4, begin=partial(LoggedHold, log), cancelled=threading.Event(), needs_device=True
+    ) as nodes:
+        nodes.everywhere(LoggedHold.load)
+        with WorkerPool(4, cancelled=nodes.cancelled, release=nodes.release) as pool:
+            futures = [pool.submit(nodes.call, LoggedHold.work, number) for number in range(12)]
+            told = [future.result(timeout=60) for future in futures]
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    begun = {process: device for process, device, _ in lines}
+    assert len(begun) == len(lines)
+    assert {threads for _, _, threads in lines} == {os.environ.get("OMP_NUM_THREADS", "")}  # not the 1 that ray sets
+    return begun, told
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_node_without_the_image_or_with_another_is_refused_by_name(
+    cluster: TwoNodes, few: Path, tmp_path: Path, there: bool
+) -> None:
+    first, second = client_of(FIRST_ENGINE), client_of(cluster.second)
+    expected = first.images.get(IMAGE)
+    expected.tag("sekft-other:ray-test")
+    message = f"image 'sekft-other:ray-test' is not in the Docker engine at {cluster.second}"
+    if there:
+        container = second.containers.create(IMAGE)
+        other = container.commit(repository="sekft-other", tag="ray-test")
+        container.remove()
+        message = f"image 'sekft-other:ray-test' is {other.id}, this run is on {expected.id}"
+    try:
+        code, _, told = script(
             few, tmp_path / "out", *FLAGS, "--image", "sekft-other:ray-test", "--ray", cluster.address
         )
         assert code == 2
-        assert message.splitlines()[-1].startswith("rollout.py: error: --ray: node ")
-        assert "image 'sekft-other:ray-test' is not in the Docker engine at" in message.splitlines()[-1]
+        assert told.splitlines()[-1].startswith("rollout.py: error: --ray: node ")
+        assert message in told.splitlines()[-1]
         left = first.api.containers(all=True, filters={"label": "sekft.run"})
         assert [one for one in left if one["Image"] == "sekft-other:ray-test"] == []  # of the node that had begun
     finally:
         first.images.remove("sekft-other:ray-test")
-    assert image.id == second.images.get(IMAGE).id
+        if there:
+            second.images.remove("sekft-other:ray-test")
+
+
+def test_a_node_with_another_base_is_refused(tmp_path: Path) -> None:
+    tiny.base(tmp_path / "base")
+    run = RayRun("local", require_image(IMAGE), lambda _: ReferenceOperator, str(tmp_path / "base"))
+    plan = EpisodeNodePlan(run, 0, EpisodeLimits(1, 1.0), 1, IMAGE, "another hash")
+    with pytest.raises(BadInputError, match=r"--base .*: missing or other content"):
+        plan()
+
+
+def test_a_local_cluster_leaves_no_process_and_no_directory(few: Path, tmp_path: Path) -> None:
+    before = traces_of_local()
+    code, summary, message = script(few, tmp_path / "out", *FLAGS, "--ray", "local")
+    assert (code, summary.get("kept")) == (0, 5), message
+    wait_until(lambda: traces_of_local() <= before)
+
+
+def traces_of_local() -> set[str]:
+    """The directories of clusters that `--ray local` started, and the processes that name one."""
+    found = {str(path) for path in Path("/tmp").glob("sekft-ray-*")}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found |= {path.parent.name} if b"/tmp/sekft-ray-" in path.read_bytes() else set()
+    return found
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -142,8 +253,11 @@ def test_a_killed_node_loses_and_repeats_nothing(cluster: TwoNodes, few: Path, t
         assert "is lost; its tasks go to the other 1" in message
         names = [line.split()[2] for line in message.splitlines() if line.startswith("rollout ")]
         assert len(names) == len(set(names)) == 40
+        wait_until(lambda: containers_on(cluster.second) == [])  # they end with the processes of the node
         reap_on(cluster.second)
         assert sandboxes_on(cluster.second) == []
+        assert script(few, tmp_path / "threads", *FLAGS, "--samples", "8")[0] == 0
+        assert comparable(out) == comparable(tmp_path / "threads")
     finally:
         cluster.add(cluster.second)
         cluster.cluster.wait_for_nodes()
@@ -156,3 +270,11 @@ def wait_for_records(out: Path, count: int, running: "subprocess.Popen[str]") ->
         assert running.poll() is None, running.communicate()[1]
         assert time.monotonic() < deadline, list(out.iterdir())
         time.sleep(0.05)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
