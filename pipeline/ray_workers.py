@@ -175,7 +175,7 @@ class Nodes(Generic[H]):
         kept = {name: value for name, value in os.environ.items() if name.startswith("SEKFT_") or name == THREADS}
         actor_of = ray.remote(_NodeActor)
         for name, id_, gpus in places:
-            # No CPU is asked for, so that a node with fewer CPUs than GPUs, or another run on it, does not make this wait.
+            # It asks for no CPU: a node with fewer CPUs than GPUs, or with another run on it, would make this wait.
             actor = actor_of.options(
                 num_cpus=0, num_gpus=int(self.needs_device and gpus > 0), max_concurrency=slots + 4,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(id_, soft=False),
