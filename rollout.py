@@ -19,6 +19,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,11 @@ from operators.endpoint import EndpointOperator
 from operators.episode import Episode, EpisodeLimits
 from operators.local import local_operators
 from operators.protocol import Operator
+from operators.ray_episodes import RayRun
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_scenarios
+from pipeline.ray_workers import add_ray_flag, require_ray
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import VOIDED, BadInputError, Scenario, Trajectory
 from training.run import load_tokenizer
@@ -63,6 +66,7 @@ class RolloutSettings:
     dtype: str
     load_4bit: bool
     image: str
+    ray: str | None
     partial: bool
     redo: bool
 
@@ -93,8 +97,9 @@ def main(settings: RolloutSettings) -> int:
     if todo:
         cancelled = threading.Event()
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        make = operator_maker(settings, endpoint, cancelled)
-        how = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image)
+        make = ReferenceOperator if settings.ray else operator_maker(settings, endpoint, cancelled)
+        ray = ray_run(settings, image)
+        how = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image, ray)
         done |= run_episodes(how, todo, settings.out, label="rollout")
     summary = {"scenarios": len(every), "beyond_limit": len(every) - len(records)}
     summary |= count_outcomes(list(done.values()), len(planned))
@@ -107,6 +112,7 @@ def main(settings: RolloutSettings) -> int:
 
 def check_rollout_settings(settings: RolloutSettings) -> None:
     """Raise BadInputError for invalid flags, and for flags that do not belong together."""
+    require_ray(settings.ray)
     limit = 1 if settings.limit is None else settings.limit
     samples = settings.samples_by_terminal().values()
     counted = (*samples, settings.max_steps, settings.max_new_tokens, settings.workers, limit)
@@ -137,7 +143,7 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
 
 def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | None) -> dict[str, Any]:
     """The flags that decide the records, for the manifest: base and adapter by their hash, the endpoint's model."""
-    not_deciding = {"scenarios", "out", "partial", "redo", "retries", "image"}
+    not_deciding = {"scenarios", "out", "partial", "redo", "retries", "image", "ray"}
     return {
         **{name: value for name, value in vars(settings).items() if name not in not_deciding},
         "panic_samples": settings.samples_by_terminal()["panic"],
@@ -198,6 +204,19 @@ def operator_maker(
         max_new_tokens=settings.max_new_tokens,
         cancelled=cancelled,
     )
+
+
+def ray_run(settings: RolloutSettings, image_digest: str) -> RayRun | None:
+    """The cluster that --ray names; each of its nodes makes its own operators, with the endpoint that is set here."""
+    if settings.ray is None:
+        return None
+    base = settings.base if settings.operator == "local" else None
+    return RayRun(settings.ray, image_digest, partial_of(node_operators, settings), base)
+
+
+def node_operators(settings: RolloutSettings, cancelled: threading.Event) -> Callable[[], Operator]:
+    """What makes the operators of a node."""
+    return operator_maker(settings, endpoint_of(settings) if settings.operator == "endpoint" else None, cancelled)
 
 
 def count_outcomes(trajectories: Sequence[Trajectory], total: int) -> dict[str, Any]:
@@ -270,6 +289,7 @@ def parser() -> argparse.ArgumentParser:
     add("--dtype", choices=DTYPES, default="auto", help="local: dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="local: load the base in 4-bit NF4")
     add_image_flag(parser)
+    add_ray_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     return parser
