@@ -1,6 +1,6 @@
 """Hold the messages that agents exchange with a model, and say when two of them are the same.
 
-    same(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
+    same_message(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
 
 Clients change what they replay: they reorder the arguments of a call, leave out reasoning, trim white space and write
 call ids of their own. None of that makes another message. `numbered` gives calls and results ids that depend only on
@@ -49,7 +49,7 @@ class ToolSpec:
     parameters: dict[str, Any]
 
 
-def same(a: ChatMessage, b: ChatMessage) -> bool:
+def same_message(a: ChatMessage, b: ChatMessage) -> bool:
     """True where a client that replays `a` as `b` changed nothing that counts.
 
     The order of arguments, white space at the end (of an assistant turn also at its start) and call ids do not count.

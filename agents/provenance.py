@@ -14,8 +14,9 @@ counted by cause. Nothing is ever realigned.
 Segments: a call and all calls that it was appended to are one run of tokens, so what is trained was sampled after
 exactly the tokens before it. A call is trained whole and in one segment; in other segments it is context. Not trained,
 and counted by reason:
-    side_call    no tools were offered although other calls of the session had some, or the system turn is one that asks
-                 for titles or summaries (SIDE_CALL_WORDS), or the session's own rule says so
+    side_call    no tools were offered although other calls of the session had some; or the system turn asks for titles
+                 or summaries (SIDE_CALL_WORDS), or the last message for a summary (SUMMARY_WORDS); or the session's
+                 own rule says so
     retry        another reply to the same request is used: one that was continued, else the one recorded last
     log_probs    the log-probabilities do not fit the tokens
     not_sent     the client never got the reply (`discard`)
@@ -34,6 +35,7 @@ from schema import Segment, sha256
 Finish = Literal["stop", "length", "tool"]
 SideCallRule = Callable[[Sequence[ChatMessage], Sequence[ToolSpec]], bool]
 SIDE_CALL_WORDS = ("title generator", "concise title", "conversation title", "summarizing conversations")
+SUMMARY_WORDS = ("create a detailed summary of the conversation", "comprehensive detailed summary of the conversation")
 
 
 class TurnEncoder(Protocol):
@@ -312,7 +314,8 @@ def _is_continued(call: _Call) -> bool:
 
 def _asks_for_title_or_summary(messages: Sequence[ChatMessage]) -> bool:
     systems = " ".join(message.content for message in messages if message.role == "system").lower()
-    return any(words in systems for words in SIDE_CALL_WORDS)
+    last = messages[-1].content.lower() if messages[-1].role == "user" else ""
+    return any(words in systems for words in SIDE_CALL_WORDS) or any(words in last for words in SUMMARY_WORDS)
 
 
 def _digest(before: str, message: ChatMessage) -> str:
