@@ -3,7 +3,7 @@
     same_message(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
 
 Clients change what they replay: they reorder the arguments of a call, leave out reasoning, trim white space and write
-call ids of their own. None of that makes another message. `numbered` gives calls and results ids that depend only on
+call ids of their own. None of that makes another message. `ids_by_place` gives calls and results ids that depend only on
 where they stand, so that the client's ids never decide anything.
 """
 
@@ -80,7 +80,7 @@ def call_id(*parts: object) -> str:
     return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:CALL_ID_LENGTH]
 
 
-def numbered(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def ids_by_place(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages with ids by place: of a call, by message and position; of a result, the id of its call.
 
     A result belongs to the call of its id in the last assistant message. Where none has that id, it belongs to the

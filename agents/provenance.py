@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from agents.canonical import ChatMessage, ToolSpec, call_id, key, numbered, same_reasoning, tools_key
+from agents.canonical import ChatMessage, ToolSpec, call_id, key, ids_by_place, same_reasoning, tools_key
 from schema import Segment, sha256
 
 Finish = Literal["stop", "length", "tool"]
@@ -127,7 +127,7 @@ class AgentSession:
 
     def prepare(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> Request:
         """The request with its context ids. Raises BadInputError where the template refuses its messages."""
-        turns, offered = numbered(messages), list(tools)
+        turns, offered = ids_by_place(messages), list(tools)
         digests = _digests(turns, offered)
         with self._changed:
             self._changed.wait_for(lambda: self._unrecorded.keys().isdisjoint(digests), self._patience_seconds)
