@@ -3,8 +3,8 @@
     same_message(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
 
 Clients change what they replay: they reorder the arguments of a call, leave out reasoning, trim white space and write
-call ids of their own. None of that makes another message. `ids_by_place` gives calls and results ids that depend only on
-where they stand, so that the client's ids never decide anything.
+call ids of their own. None of that makes another message. `ids_by_place` gives calls and results ids that depend only
+on where they stand, so that the client's ids never decide anything.
 """
 
 import hashlib
@@ -91,12 +91,10 @@ def ids_by_place(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     for index, message in enumerate(messages):
         if message.role == "assistant":
             waiting = {}
-            calls = []
-            for position, call in enumerate(message.tool_calls):
-                placed = call_id(index, position)
-                waiting.setdefault(call.id, []).append(placed)
-                calls.append(replace(call, id=placed))
-            message = replace(message, tool_calls=tuple(calls))
+            placed = [replace(call, id=call_id(index, position)) for position, call in enumerate(message.tool_calls)]
+            for call, named in zip(message.tool_calls, placed, strict=True):
+                waiting.setdefault(call.id, []).append(named.id)
+            message = replace(message, tool_calls=tuple(placed)) if placed else message
         elif message.role == "tool":
             message = replace(message, tool_call_id=_taken(waiting, message.tool_call_id))
         found.append(message)
