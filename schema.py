@@ -393,6 +393,20 @@ class Changes(Record):
     more: int = Field(default=0, description="entries beyond the limit of 200, which are not listed")
 
 
+class Segment(Record):
+    """A run of tokens of one session. Each trained token was sampled after exactly the tokens before it here."""
+
+    token_ids: list[int] = Field(description="what the model read and sampled")
+    assistant_mask: list[int] = Field(description="1 for each sampled token that is trained here, 0 for the rest")
+    log_probs: list[float | None] = Field(description="log-probability of each trained token; null for the rest")
+
+    @model_validator(mode="after")
+    def _lists_align(self) -> Self:
+        if len({len(self.token_ids), len(self.assistant_mask), len(self.log_probs)}) != 1:
+            raise ValueError("token_ids, assistant_mask and log_probs differ in length")
+        return self
+
+
 class Trajectory(Record):
     """A recorded episode with its labels."""
 
@@ -426,6 +440,7 @@ class Trajectory(Record):
     token_ids: list[int] | None = Field(default=None, description="local operators: the context, as read and sampled")
     assistant_mask: list[int] | None = Field(default=None, description="1 for each sampled token, 0 for the rest")
     log_probs: list[float | None] | None = Field(default=None, description="log-probability of each sampled token")
+    segments: list[Segment] | None = Field(default=None, description="agent programs: all that was read and sampled")
 
     @property
     def commands(self) -> list[str]:
