@@ -36,6 +36,7 @@ class RolloutPlan:
         workers: episodes at once.
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
         image: of the sandboxes.
+        checked: takes the seconds that each episode's checker took.
     """
 
     operator: Callable[[], Operator]
@@ -44,6 +45,7 @@ class RolloutPlan:
     workers: int
     cancelled: threading.Event
     image: str = IMAGE
+    checked: Callable[[float], None] | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -108,7 +110,7 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
             with under_way.episode(episode.id) as told:
                 return run_episode(
                     plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
-                    pool=sandboxes, told=told,
+                    pool=sandboxes, told=told, checked=plan.checked,
                 )  # fmt: skip
 
         for future in as_completed([pool.submit(one, numbered(out, episode)) for episode in episodes]):

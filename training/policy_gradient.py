@@ -180,7 +180,8 @@ def rows_of(groups: Sequence[Group], settings: RlSettings, *, vocabulary: int) -
 
 def _temperature(episode: Trajectory) -> float:
     """The sampling temperature that was recorded; 1 where none was."""
-    return float(episode.operator.sampling.get("temperature") or 0.0 if episode.operator.sampling else 1.0)
+    found = episode.operator.sampling.get("temperature")
+    return 1.0 if found is None else float(found)
 
 
 def _why_left_out(
