@@ -83,7 +83,7 @@ class Policy:
                 for index, (row, known) in enumerate(zip(data.rows, reference, strict=True))
             ]
             taught = [piece for piece in pieces if piece["row"].advantage or self.settings.kl]
-            seen = self._measure([piece for piece in pieces if piece not in taught])
+            seen = self._measure([] if self.settings.kl else [one for one in pieces if not one["row"].advantage])
             loss = norm = 0.0
             clipped: list[float] = []
             for epoch in range(self.settings.epochs if taught else 0):

@@ -112,7 +112,9 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--clip-low", type=float, default=0.2, help="the ratio is cut below 1 minus this (default 0.2)")
     add("--clip-high", type=float, default=0.28, help="the ratio is cut above 1 plus this (default 0.28)")
     add("--kl", type=float, default=0.0, help="weight of the KL to the start adapter (default 0)")
-    add("--divide-by-std", action="store_true", help="divide advantages by the group's standard deviation, as GRPO does")
+    add(
+        "--divide-by-std", action="store_true", help="divide advantages by the group's standard deviation, as GRPO does"
+    )
     add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")
     add("--directive-share", type=float, default=0.0, help="share of the reward for the directives seen (default 0)")
     add("--skip-after", type=int, default=2, help="skip a scenario after so many visits in a row without signal (2)")
