@@ -42,7 +42,7 @@ from pipeline.files import (
     write_json,
     write_manifest,
 )
-from pipeline.holdout import overlap, print_unknown_split, refuse_overlap, session_of
+from pipeline.holdout import overlap, print_unknown_split, refuse_overlap
 from sandbox.containers import reap, require_image
 from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, Scenario, TrainedSession, Trajectory
 from training import reload, run
@@ -50,7 +50,7 @@ from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
 from training.policy_gradient import Group, PolicyData, rows_of
 from training.preference import RATE_SHARE
-from training.rl_run import EPISODES, SAVED, RlState, replay_groups, sessions_of_state, train_policy
+from training.rl_run import EPISODES, RlState, replay_groups, sessions_of_state, train_policy
 from training.rl_settings import RlSettings, add_rl_flags
 
 OF_THE_START = ("render", "lora_r", "lora_alpha", "lora_targets")  # the form that an adapter keeps
@@ -91,12 +91,13 @@ def main(settings: RlSettings) -> int:
     before_files = run.files_of(base)
     if settings.replay is None:
         write_manifest(out / EPISODES, manifest)
-    state, figures = train_policy(settings, out, scenarios, renderer, steps)
+    state, figures = train_policy(
+        settings, out, scenarios, renderer, steps, lambda state: identity_after(settings, start, state, manifest)
+    )
     if model_hash(base) != flags["base_hash"] or run.files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed during the training")
     write_json(out / "render.json", renderer.describe())
-    for directory in [out, *sorted((out / SAVED).glob("step-*"))]:
-        write_identity(directory, identity_after(settings, start, state, manifest))
+    write_identity(out, identity_after(settings, start, state, manifest))
     if settings.reload_after is not False and figures["updated"]:
         run.free_memory()
         figures["logits_differ_by"] = reload.in_fresh_process(base, out)

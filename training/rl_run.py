@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,20 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.protocol import Operator
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
-from pipeline.files import read_json, write_json
+from pipeline.files import read_json, write_identity, write_json
 from pipeline.holdout import session_of
 from pipeline.rates import behaviour_of
-from schema import VOIDED, BadInputError, Scenario, TrainedSession, Trajectory, WorldError, canonical, sha256
+from schema import (
+    VOIDED,
+    AdapterIdentity,
+    BadInputError,
+    Scenario,
+    TrainedSession,
+    Trajectory,
+    WorldError,
+    canonical,
+    sha256,
+)
 from training import reload
 from training.curriculum import Curriculum, Pick
 from training.history import LOG
@@ -66,11 +76,18 @@ class Played:
     check_seconds: float = 0.0
 
 
-class Run:
+class PolicyRun:
     """The policy, the state, and where both are written."""
 
-    def __init__(self, settings: RlSettings, out: Path, scenarios: Sequence[Scenario], renderer: Renderer) -> None:
-        self.settings, self.out, self.renderer = settings, out, renderer
+    def __init__(
+        self,
+        settings: RlSettings,
+        out: Path,
+        scenarios: Sequence[Scenario],
+        renderer: Renderer,
+        identity: Callable[[RlState], AdapterIdentity],
+    ) -> None:
+        self.settings, self.out, self.renderer, self.identity = settings, out, renderer, identity
         self.scenarios = {one.id: one for one in scenarios}
         self.adapter, self.state = last_state(out, settings.adapter)
         self.policy = Policy(settings)
@@ -122,7 +139,10 @@ class Run:
         self.policy.save(staging)
         write_json(staging / STATE, dataclasses.asdict(self.state))
         if self.state.step % self.settings.save_every == 0:
-            copy_adapter(staging, self.out / SAVED / final.name, self.renderer)
+            saved = self.out / SAVED / final.name
+            copy_files(staging, saved)
+            write_json(saved / "render.json", self.renderer.describe())
+            write_identity(saved, self.identity(self.state))
         staging.rename(final)
         before, self.adapter = self.adapter, final
         write_log(self.out, self.state.log)
@@ -160,7 +180,8 @@ class Run:
                 operator, settings.seed, limits, settings.workers, cancelled, settings.image, checked=checks.append
             )
             found |= run_episodes(plan, todo, directory, label=f"step {self.state.step + 1}")
-        if len(found) < len(every) or all(one.outcome in VOIDED for one in found.values()):
+        again = [one.id for one in every if read_finished(directory, one) is None]
+        if len(found) < len(every) or len(again) == len(every):
             raise WorldError(f"{directory}: the sandbox failed in every episode of step {self.state.step + 1}")
         groups = [self._group([found[one.id] for one in episodes]) for episodes in planned.values()]
         return Played(groups, pick, time.monotonic() - began, sum(checks))
@@ -185,7 +206,8 @@ def train_policy(
     out: Path,
     scenarios: Sequence[Scenario],
     renderer: Renderer,
-    replayed: Sequence[Sequence[Group]] | None = None,
+    replayed: Sequence[Sequence[Group]] | None,
+    identity: Callable[[RlState], AdapterIdentity],
 ) -> tuple[RlState, dict[str, Any]]:
     """Run every step that is not done yet and write the adapter; returns the last state and figures for the summary.
 
@@ -195,12 +217,13 @@ def train_policy(
         scenarios: to play, or those that the replayed episodes are of.
         renderer: of the start adapter.
         replayed: the groups of each step, where episodes are replayed.
+        identity: of the adapter, for a state of the run.
     """
     from torch.utils.tensorboard import SummaryWriter
     from transformers import set_seed
 
     set_seed(settings.seed)
-    run = Run(settings, out, scenarios, renderer)
+    run = PolicyRun(settings, out, scenarios, renderer, identity)
     total = settings.updates if replayed is None else min(settings.updates, len(replayed))
     resumed = run.state.step
     board = SummaryWriter(str((settings.logdir or out / "runs").expanduser()), purge_step=resumed + 1)  # type: ignore[no-untyped-call]
@@ -252,12 +275,6 @@ def copy_files(adapter: Path, out: Path) -> None:
     for name in FILES:
         shutil.copyfile(adapter / name, out / f".{name}")
         (out / f".{name}").replace(out / name)
-
-
-def copy_adapter(adapter: Path, out: Path, renderer: Renderer) -> None:
-    """Copy an adapter into a directory of its own; rl.py adds its identity."""
-    copy_files(adapter, out)
-    write_json(out / "render.json", renderer.describe())
 
 
 def group_figures(played: Played, scenarios: dict[str, Scenario], data: PolicyData) -> dict[str, Any]:
@@ -357,9 +374,12 @@ def totals_of(log: Sequence[dict[str, Any]], dtype: str) -> dict[str, Any]:
         "reward_last": log[-1]["reward"] if log else None,
         "log_prob_difference_mean": sum(differences) / len(differences) if differences else None,
         "log_prob_difference_over": sum(one > SAME_WEIGHTS[dtype] for one in differences),
-        **{f"{name}_seconds": round(sum(line[f"{name}_seconds"] for line in log), 1) for name in ("sample", "check", "update")},
         "dtype": dtype,
-    }  # fmt: skip
+        **{
+            f"{name}_seconds": round(sum(line[f"{name}_seconds"] for line in log), 1)
+            for name in ("sample", "check", "update")
+        },
+    }
 
 
 def sessions_of_state(state: RlState) -> list[TrainedSession]:

@@ -55,7 +55,8 @@ class RlSettings(CommonSettings):
         if self.episodes < 2:
             raise BadInputError(f"--episodes is {self.episodes}; a baseline takes at least 2 episodes of a scenario")
         for name, least, most in (
-            ("temperature", 0.0, 10.0), ("clip_low", 0.0, 1.0), ("clip_high", 0.0, 100.0), ("timeout_seconds", 0.0, 1e9),
+            ("temperature", 0.0, 10.0), ("clip_low", 0.0, 1.0), ("clip_high", 0.0, 100.0),
+            ("timeout_seconds", 0.0, 1e9),
         ):  # fmt: skip
             value = getattr(self, name)
             if not least < value < most:
@@ -112,9 +113,7 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--clip-low", type=float, default=0.2, help="the ratio is cut below 1 minus this (default 0.2)")
     add("--clip-high", type=float, default=0.28, help="the ratio is cut above 1 plus this (default 0.28)")
     add("--kl", type=float, default=0.0, help="weight of the KL to the start adapter (default 0)")
-    add(
-        "--divide-by-std", action="store_true", help="divide advantages by the group's standard deviation, as GRPO does"
-    )
+    add("--divide-by-std", action="store_true", help="divide advantages by the standard deviation, as GRPO does")
     add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")
     add("--directive-share", type=float, default=0.0, help="share of the reward for the directives seen (default 0)")
     add("--skip-after", type=int, default=2, help="skip a scenario after so many visits in a row without signal (2)")

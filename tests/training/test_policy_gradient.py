@@ -219,7 +219,7 @@ def test_gradients_equal_reinforce_by_hand_on_two_scenarios(base: Path, start: P
     shrunk = min(1.0, policy_update.MAX_GRAD_NORM / norm)
     for weight, found in zip(policy.named.values(), wanted, strict=True):
         assert weight.grad is not None
-        assert torch.allclose(weight.grad, found * shrunk, rtol=1e-4, atol=1e-7)
+        assert torch.allclose(weight.grad, found * shrunk, rtol=1e-4, atol=1e-6)
 
 
 def trl_log(base: Path, data: Any, flags: RlSettings, steps: int, out: Path) -> list[dict[str, float]]:
