@@ -226,7 +226,7 @@ def train_policy(
     run = PolicyRun(settings, out, scenarios, renderer, identity)
     total = settings.updates if replayed is None else min(settings.updates, len(replayed))
     resumed = run.state.step
-    board = SummaryWriter(str((settings.logdir or out / "runs").expanduser()), purge_step=resumed + 1)  # type: ignore[no-untyped-call]
+    board = SummaryWriter(str((settings.logdir or out / "runs").expanduser()), purge_step=resumed + 1)
     with stage.Progress(total, "rl") as progress:
         for line in run.state.log:
             progress.record(f"step-{line['step']}", "from the checkpoint")
@@ -238,8 +238,8 @@ def train_policy(
             progress.record(f"step-{line['step']}", brief_of(line))
             for name, value in line.items():
                 if name != "step" and isinstance(value, int | float):
-                    board.add_scalar(f"train/{name}", value, line["step"])  # type: ignore[no-untyped-call]
-    board.close()  # type: ignore[no-untyped-call]
+                    board.add_scalar(f"train/{name}", value, line["step"])
+    board.close()
     copy_files(run.adapter, out)
     if run.state.probe:
         reload.write_probe(run.policy.model, run.state.probe, out)
