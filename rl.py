@@ -24,36 +24,39 @@ are not played again. --inspect exits 2 where it prints an ERROR, --plan where t
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from pipeline import stage
-from model import hardware, loading
-from model.loading import adapter_hash, fetch, model_hash
+from model import hardware
+from model.loading import adapter_hash, model_hash
 from model.render import Renderer
 from operators.rollouts import refuse_other_image
 from pipeline.files import (
-    read_identity,
     read_manifest,
     read_scenarios,
     read_trajectories,
-    sessions_in_base,
     write_identity,
     write_json,
     write_manifest,
 )
-from pipeline.holdout import overlap, print_unknown_split, refuse_overlap
+from pipeline.holdout import overlap, print_unknown_split
 from sandbox.containers import reap, require_image
-from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, Scenario, TrainedSession, Trajectory
+from schema import AdapterIdentity, BadInputError, Scenario, TrainedSession, Trajectory
 from training import reload, run
+from training.continued import (
+    RATE_SHARE,
+    check_start,
+    flags_of_start,
+    identity_after,
+    refuse_held_out,
+    sessions_behind,
+    start_of,
+)
 from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
-from training.policy_gradient import Group, PolicyData, rows_of
-from training.preference import RATE_SHARE
+from training.policy_gradient import Group, PolicyData, policy_rows
 from training.rl_run import EPISODES, RlState, replay_groups, sessions_of_state, train_policy
 from training.rl_settings import RlSettings, add_rl_flags
 
-OF_THE_START = ("render", "lora_r", "lora_alpha", "lora_targets")  # the form that an adapter keeps
 Steps = list[list[Group]]  # the groups of each step of a replay
 
 
@@ -64,40 +67,44 @@ def main(settings: RlSettings) -> int:
         run.out_of(settings)
     scenarios = read_scenarios(settings.scenarios, partial=settings.partial)
     given, settings = settings, settings.within_context()
-    base, start = settings.base, start_of(settings)
+    base, start = settings.base, start_of(settings.adapter)
     steps = replay_of(settings, scenarios)
     if settings.inspect_only or settings.plan_only:
         run.check_tokenizer(base)
         settings = settings.with_learning_rate(RATE_SHARE)
         renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
-        print_start(settings, given, scenarios, steps)
+        print_sizes(settings, given, scenarios, steps)
         if settings.inspect_only:
             return print_episodes(steps, scenarios, renderer, settings, start)
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
-    settings = check_start(settings, finished=finished)
+    check_start(settings, finished=finished)
+    settings = settings.with_learning_rate(RATE_SHARE)
     renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
     if not finished:
-        check_run(settings, start, scenarios, steps)
+        check_updates(settings, start, scenarios, steps)
     image = image_of(settings, scenarios) if settings.replay is None else None
-    flags = flags_of_run(settings, start)
+    flags = {**settings.deciding_flags(), **flags_of_start(settings, start), "replay": settings.replay is not None}
     inputs = [settings.scenarios, *([settings.replay] if settings.replay else [])]
     manifest = stage.begin(out, stage="rl", flags=flags, inputs=inputs, image_digest=image, redo=settings.redo)
     if manifest.finished:
         return run.print_finished(out, base, manifest)
-    print_start(settings, given, scenarios, steps)  # after all that may be refused in one line
+    print_sizes(settings, given, scenarios, steps)  # after all that may be refused in one line
     before_files = run.files_of(base)
     if settings.replay is None:
         write_manifest(out / EPISODES, manifest)
-    state, figures = train_policy(
-        settings, out, scenarios, renderer, steps, lambda state: identity_after(settings, start, state, manifest)
-    )
+
+    def identity(state: RlState) -> AdapterIdentity:
+        trained_on = sessions_of_state(state)
+        return identity_after(settings, start, manifest, data_hash=state.data_hash, trained_on=trained_on)
+
+    state, figures = train_policy(settings, out, scenarios, renderer, steps, identity)
     if model_hash(base) != flags["base_hash"] or run.files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed during the training")
     write_json(out / "render.json", renderer.describe())
-    write_identity(out, identity_after(settings, start, state, manifest))
+    write_identity(out, identity(state))
     if settings.reload_after is not False and figures["updated"]:
         run.free_memory()
         figures["logits_differ_by"] = reload.in_fresh_process(base, out)
@@ -108,24 +115,6 @@ def main(settings: RlSettings) -> int:
     stage.finish(out, manifest, ids=ids, counts=figures)
     stage.print_summary({"out": str(out), "base": base, "adapter": str(settings.adapter), **figures})
     return stage.DONE
-
-
-def start_of(settings: RlSettings) -> AdapterIdentity:
-    """The identity of the adapter to start from. Raises BadInputError where it is not a finished one."""
-    if not (settings.adapter / "adapter_model.safetensors").exists():
-        raise BadInputError(f"{settings.adapter}: no adapter_model.safetensors; name a directory that sft.py finished")
-    start = read_identity(settings.adapter)
-    if missing := [name for name in OF_THE_START if name not in start.flags]:
-        raise BadInputError(f"{settings.adapter / 'sekft.json'}: flags: no {missing[0]}; name an adapter of sft.py")
-    return start
-
-
-def check_start(settings: RlSettings, *, finished: bool) -> RlSettings:
-    """Check machine, base and start adapter before any weight is read; returns settings with their rate."""
-    if not finished:
-        loading.check_machine(settings.base, settings.dtype)
-    fetch(settings.base, settings.adapter)
-    return settings.with_learning_rate(RATE_SHARE)
 
 
 def replay_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> Steps | None:
@@ -143,7 +132,7 @@ def replay_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> Steps | No
     return steps[: settings.updates]
 
 
-def print_start(settings: RlSettings, given: RlSettings, scenarios: Sequence[Scenario], steps: Steps | None) -> None:
+def print_sizes(settings: RlSettings, given: RlSettings, scenarios: Sequence[Scenario], steps: Steps | None) -> None:
     """Print what the base has changed in the `given` settings, and how much is played or replayed."""
     settings.print_changes(given)
     if settings.holdout:
@@ -155,23 +144,25 @@ def print_start(settings: RlSettings, given: RlSettings, scenarios: Sequence[Sce
         print(f"{sum(map(len, steps))} recorded groups in {len(steps)} steps", file=sys.stderr)
 
 
-def check_run(settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario], steps: Steps | None) -> None:
+def check_updates(
+    settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario], steps: Steps | None
+) -> None:
     """Raise BadInputError for a run that is too large, for held-out data, and for a replay without a usable row."""
     plan = rl_plan(settings, start, steps)
     plan.refuse()
     if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
         print(line, file=sys.stderr)
     if settings.holdout:
-        refuse_held_out(settings, start, scenarios)
-    if steps is not None and not any(data_of(groups, settings).rows for groups in steps):
-        left_out = data_of([group for groups in steps for group in groups], settings).left_out
+        refuse_held_out(settings, start, to_be_trained(scenarios), "--scenarios")
+    if steps is not None and not any(policy_data_of(groups, settings).rows for groups in steps):
+        left_out = policy_data_of([group for groups in steps for group in groups], settings).left_out
         counts = {reason: len(ids) for reason, ids in left_out.items() if ids}
         raise BadInputError(f"{settings.replay}: no episode to train on ({counts}); record them with a local operator")
 
 
-def data_of(groups: Sequence[Group], settings: RlSettings) -> PolicyData:
+def policy_data_of(groups: Sequence[Group], settings: RlSettings) -> PolicyData:
     """The rows of these groups, for the vocabulary of the base."""
-    return rows_of(groups, settings, vocabulary=hardware.shape_of(settings.base).vocabulary)
+    return policy_rows(groups, settings, vocabulary=hardware.shape_of(settings.base).vocabulary)
 
 
 def image_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> str:
@@ -190,35 +181,6 @@ def to_be_trained(scenarios: Sequence[Scenario]) -> list[TrainedSession]:
     ]
 
 
-def behind(settings: RlSettings, start: AdapterIdentity) -> list[TrainedSession]:
-    """What the base and the start adapter were trained on, each session once."""
-    sessions = [*sessions_in_base(settings.base), *start.trained_on]
-    return list({row.model_dump_json(): row for row in sessions}.values())
-
-
-def refuse_held_out(settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario]) -> None:
-    """Raise BadInputError where a scenario to play, or a session behind the start adapter, is held out."""
-    assert settings.holdout is not None
-    held_out = read_scenarios(settings.holdout, partial=settings.partial)
-    for sessions, trained in (
-        (to_be_trained(scenarios), "--scenarios holds"),
-        (behind(settings, start), f"the adapter {settings.adapter} was trained on"),
-    ):
-        refuse_overlap(sessions, settings.holdout, held_out, trained=trained, remedy="train on the other side")
-
-
-def flags_of_run(settings: RlSettings, start: AdapterIdentity) -> dict[str, Any]:
-    """The flags in the manifest: everything that decides the adapter, and the form that it has from its start."""
-    return {
-        **settings.deciding_flags(),
-        **{name: start.flags[name] for name in OF_THE_START},
-        "adapter": adapter_hash(settings.adapter),
-        "base": Path(settings.base).name,
-        "base_hash": model_hash(settings.base),
-        "replay": settings.replay is not None,
-    }
-
-
 def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -> Plan:
     """What the updates would cost. Playing comes on top: how long it takes is not known before.
 
@@ -228,7 +190,7 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
         count = settings.updates * settings.groups * settings.episodes
         lengths, trained = [settings.assumed_tokens] * count, [settings.assumed_tokens // 2] * count
     else:
-        rows = [row for groups in steps for row in data_of(groups, settings).rows]
+        rows = [row for groups in steps for row in policy_data_of(groups, settings).rows]
         count = sum(len(group.episodes) for groups in steps for group in groups)
         lengths, trained = [len(row.token_ids) for row in rows], [len(row.places) for row in rows]
     rank, targets = start.flags["lora_r"], start.flags["lora_targets"]
@@ -250,7 +212,7 @@ def print_episodes(
 ) -> int:
     """Print the findings of --inspect and the JSON line; returns 2 where a finding is an ERROR."""
     groups = [group for one in steps or [] for group in one]
-    data = data_of(groups, settings)
+    data = policy_data_of(groups, settings)
     findings = findings_of(groups, data, scenarios, settings, start)
     for row in data.rows[: settings.show_rows]:
         print(f"{row.episode}, advantage {row.advantage:+.3f}:", file=sys.stderr)
@@ -291,7 +253,7 @@ def findings_of(
     findings = []
     if settings.holdout:
         held_out = read_scenarios(settings.holdout, partial=settings.partial)
-        sessions = [*to_be_trained(scenarios), *behind(settings, start)]
+        sessions = [*to_be_trained(scenarios), *sessions_behind(settings.base, start)]
         for kind, ids in overlap(sessions, settings.holdout, held_out).items():
             level = "ERROR" if ids else "OK"
             findings.append(Finding(level, f"holdout_{kind}", f"{len(ids)} whose {kind} is held out", ids))
@@ -307,23 +269,6 @@ def findings_of(
     text = f"{len(foreign)} episodes were sampled by other weights than the start adapter's"
     findings.append(Finding("WARN" if foreign else "OK", "other_weights", text, foreign))
     return findings
-
-
-def identity_after(settings: RlSettings, start: AdapterIdentity, state: RlState, manifest: Manifest) -> AdapterIdentity:
-    """The identity of the trained adapter: its base, the runs behind it, and what any of them was trained on."""
-    before = EarlierRun(
-        adapter_hash=manifest.flags["adapter"], flags=start.flags, git_commit=start.git_commit,
-        data_hash=start.data_hash,
-    )  # fmt: skip
-    return AdapterIdentity(
-        base=settings.base,
-        base_hash=manifest.flags["base_hash"],
-        flags=manifest.flags,
-        git_commit=manifest.git_commit,
-        data_hash=state.data_hash,
-        earlier=[*start.earlier, before],
-        trained_on=[*behind(settings, start), *sessions_of_state(state)],
-    )
 
 
 def parser() -> argparse.ArgumentParser:

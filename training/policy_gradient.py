@@ -1,7 +1,7 @@
 """Policy gradients on whole episodes: rewards, advantages, the rows to train, and the clipped loss.
 
     scored = [Scored(episode, reward_of(episode, scenario, settings)) for episode in episodes]
-    data = rows_of(group_by_scenario(scored), settings, vocabulary=49152)
+    data = policy_rows(group_by_scenario(scored), settings, vocabulary=49152)
     loss = surrogate(log_probs, row, settings)
 
 An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once
@@ -143,7 +143,7 @@ def sampled_places(segment: Segment) -> list[int]:
     ]
 
 
-def rows_of(groups: Sequence[Group], settings: RlSettings, *, vocabulary: int) -> PolicyData:
+def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: int) -> PolicyData:
     """The rows of a step's groups.
 
     An episode is left out of the rows, with all its segments, where it cannot be scored (`unscorable`), has no

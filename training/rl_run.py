@@ -9,7 +9,6 @@ of that directory.
 """
 
 import dataclasses
-import json
 import shutil
 import sys
 import threading
@@ -44,8 +43,8 @@ from schema import (
 )
 from training import reload
 from training.curriculum import Curriculum, Pick
-from training.history import LOG
-from training.policy_gradient import Group, PolicyData, is_solved, reward_of, rows_of
+from training.history import write_history
+from training.policy_gradient import Group, PolicyData, is_solved, policy_rows, reward_of
 from training.policy_update import SAME_WEIGHTS, Policy
 from training.rl_settings import RlSettings
 
@@ -67,7 +66,7 @@ class RlState:
 
 
 @dataclass
-class Played:
+class StepGroups:
     """The groups of one step, and what it took to get them."""
 
     groups: list[Group]
@@ -95,13 +94,13 @@ class PolicyRun:
             self.policy.load(self.adapter)
         self.decoder = Decoder(self.policy.model)
         self.curriculum = Curriculum(list(self.scenarios), settings, self.state.visits)
-        write_log(out, self.state.log)
+        write_history(out, self.state.log)
 
-    def step(self, played: Played) -> dict[str, Any]:
+    def step(self, played: StepGroups) -> dict[str, Any]:
         """Update on the episodes of a step and write its state; returns the line of the log."""
         number = self.state.step + 1
         vocabulary = int(self.policy.model.config.vocab_size)
-        data = rows_of(played.groups, self.settings, vocabulary=vocabulary)
+        data = policy_rows(played.groups, self.settings, vocabulary=vocabulary)
         for group in played.groups:
             if played.pick is not None:
                 self.curriculum.enter(group.scenario_id, number, group.scored)
@@ -145,11 +144,11 @@ class PolicyRun:
             write_identity(saved, self.identity(self.state))
         staging.rename(final)
         before, self.adapter = self.adapter, final
-        write_log(self.out, self.state.log)
+        write_history(self.out, self.state.log)
         if before.parent == final.parent:
             shutil.rmtree(before)
 
-    def play(self, pick: Pick) -> Played:
+    def play(self, pick: Pick) -> StepGroups:
         """Play the episodes of a step that are not on disk yet. Raises WorldError where none could be played."""
         settings, directory = self.settings, self.out / EPISODES
         planned = {
@@ -184,7 +183,7 @@ class PolicyRun:
         if len(found) < len(every) or len(again) == len(every):
             raise WorldError(f"{directory}: the sandbox failed in every episode of step {self.state.step + 1}")
         groups = [self._group([found[one.id] for one in episodes]) for episodes in planned.values()]
-        return Played(groups, pick, time.monotonic() - began, sum(checks))
+        return StepGroups(groups, pick, time.monotonic() - began, sum(checks))
 
     def _finished(self, directory: Path, episode: Episode, digest: str) -> Trajectory | None:
         """An episode of this step that an interrupted run has played."""
@@ -234,8 +233,8 @@ def train_policy(
             if replayed is None:
                 line = run.step(run.play(run.curriculum.pick(number + 1)))
             else:
-                line = run.step(Played(list(replayed[number])))
-            progress.record(f"step-{line['step']}", brief_of(line))
+                line = run.step(StepGroups(list(replayed[number])))
+            progress.record(f"step-{line['step']}", step_in_words(line))
             for name, value in line.items():
                 if name != "step" and isinstance(value, int | float):
                     board.add_scalar(f"train/{name}", value, line["step"])
@@ -262,13 +261,6 @@ def last_state(out: Path, start: Path) -> tuple[Path, RlState]:
     return last, RlState(**read_json(last / STATE))
 
 
-def write_log(out: Path, lines: Sequence[dict[str, Any]]) -> None:
-    """Write log_history.jsonl, so that no step is missing or doubled."""
-    staging = out / f".{LOG}"
-    staging.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    staging.replace(out / LOG)
-
-
 def copy_files(adapter: Path, out: Path) -> None:
     """Copy an adapter's two files into a directory, each renamed into place."""
     out.mkdir(parents=True, exist_ok=True)
@@ -277,7 +269,7 @@ def copy_files(adapter: Path, out: Path) -> None:
         (out / f".{name}").replace(out / name)
 
 
-def group_figures(played: Played, scenarios: dict[str, Scenario], data: PolicyData) -> dict[str, Any]:
+def group_figures(played: StepGroups, scenarios: dict[str, Scenario], data: PolicyData) -> dict[str, Any]:
     """What the episodes of a step were; None where a figure has nothing to count."""
     episodes = [one for group in played.groups for one in group.episodes]
     rewards = [reward for group in played.groups for reward in group.scored]
@@ -352,7 +344,7 @@ def warn_of_difference(line: dict[str, Any], dtype: str, *, replay: bool) -> Non
         )
 
 
-def brief_of(line: dict[str, Any]) -> str:
+def step_in_words(line: dict[str, Any]) -> str:
     """A step in a few words."""
     reward, signal = line["reward"], line["signal_share"]
     shown = "-" if reward is None else f"{reward:.3f}"

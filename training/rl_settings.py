@@ -11,7 +11,7 @@ from model.hardware import Workload
 from model.loading import adapter_argument, pick_dtype
 from sandbox.containers import IMAGE, add_image_flag
 from schema import BadInputError
-from training.settings import CommonSettings, add_common_flags
+from training.settings import ContinuedSettings, add_common_flags
 
 EPOCHS = 1
 NOT_DECIDING = (
@@ -21,10 +21,9 @@ NOT_DECIDING = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RlSettings(CommonSettings):
+class RlSettings(ContinuedSettings):
     """All flags of rl.py. Raises BadInputError for a number out of range."""
 
-    adapter: Path
     scenarios: Path
     replay: Path | None = None
     updates: int = 50
@@ -50,8 +49,6 @@ class RlSettings(CommonSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.adapter is None:  # what a selected.json may come to
-            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to start from")
         if self.episodes < 2:
             raise BadInputError(f"--episodes is {self.episodes}; a baseline takes at least 2 episodes of a scenario")
         for name, least, most in (

@@ -172,6 +172,18 @@ class CommonSettings(WeightSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ContinuedSettings(CommonSettings):
+    """The flags of the trainers that go on from an adapter. Raises BadInputError where there is none."""
+
+    adapter: Path
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.adapter is None:  # what a selected.json may come to
+            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to start from")
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunSettings(LoopSettings, CommonSettings):
     """The flags of sft.py and dpo.py together. Raises BadInputError for a number out of range."""
 

@@ -15,7 +15,7 @@ from schema import OperatorInfo, Segment, Trajectory
 from tests.helpers import tiny
 from tests.helpers.preference import start_adapter
 from training import policy_update
-from training.policy_gradient import Group, PolicyRow, advantages, reward_of, rows_of, surrogate
+from training.policy_gradient import Group, PolicyRow, advantages, policy_rows, reward_of, surrogate
 from training.policy_update import Policy
 from training.rl_settings import RlSettings
 
@@ -72,7 +72,7 @@ def test_an_uneven_fan_out_changes_no_advantage(base: Path, start: Path) -> None
     many = [segment((3, 2), seed=one) for one in range(3)]
     first = Group("g0", [episode("g0-s0", *many), episode("g0-s1", segment((3, 2)))], [1.0, 0.0])
     second = Group("g1", [episode("g1-s0", segment((3, 2))), episode("g1-s1", segment((3, 2)))], [1.0, 1.0])
-    data = rows_of([first, second], settings(base, start), vocabulary=VOCABULARY)
+    data = policy_rows([first, second], settings(base, start), vocabulary=VOCABULARY)
     assert [row.advantage for row in data.rows] == [0.5, 0.5, 0.5, -0.5, 0, 0]
     assert [row.episode_tokens for row in data.rows] == [6, 6, 6, 2, 2, 2]  # an episode weighs the same
     assert data.episodes == 4
@@ -135,7 +135,7 @@ def test_every_episode_is_a_row_or_has_its_reason(base: Path, start: Path) -> No
         tiny.trajectory("a-s6"),
     ]
     flags = settings(base, start, max_length_tokens=100)
-    data = rows_of([Group("a", rows, [1.0, None, *[0.0] * 5])], flags, vocabulary=VOCABULARY)
+    data = policy_rows([Group("a", rows, [1.0, None, *[0.0] * 5])], flags, vocabulary=VOCABULARY)
     assert data.left_out == {
         "unscorable": ["a-s1"], "greedy": ["a-s2"], "over_length": ["a-s3"], "no_tokens": ["a-s4"],
         "not_recorded": ["a-s5", "a-s6"],
@@ -148,7 +148,7 @@ def test_every_episode_is_a_row_or_has_its_reason(base: Path, start: Path) -> No
 def test_what_was_not_sampled_is_not_trained(base: Path, start: Path) -> None:
     whole = segment((3, 2), (2, 3))
     cut = whole.model_copy(update={"log_probs": [*whole.log_probs[:-1], None]})  # an end marker that was appended
-    (row,) = rows_of([Group("a", [episode("a-s0", cut)], [1.0])], settings(base, start), vocabulary=VOCABULARY).rows
+    (row,) = policy_rows([Group("a", [episode("a-s0", cut)], [1.0])], settings(base, start), vocabulary=VOCABULARY).rows
     assert list(row.places) == [3, 4, 7, 8]
     assert list(row.token_ids) == whole.token_ids[:9]
 
@@ -217,7 +217,7 @@ def test_gradients_equal_reinforce_by_hand_on_two_scenarios(base: Path, start: P
             group.episodes[at] = one.model_copy(  # type: ignore[index]
                 update={"segments": [piece.model_copy(update={"log_probs": logs})], "operator": operator}
             )
-    data = rows_of(groups, flags, vocabulary=VOCABULARY)
+    data = policy_rows(groups, flags, vocabulary=VOCABULARY)
     torch.set_num_threads(cores)
     figures = policy.update(data)
     torch.set_num_threads(1)
@@ -302,7 +302,7 @@ def test_every_step_equals_trl_on_single_turns(
             token_ids=ids, assistant_mask=[0] * 6 + [1] * len(near), log_probs=[None] * 6 + near
         )  # fmt: skip
         episodes.append(episode(f"a-s{one}", piece, temperature=temperature))
-    data = rows_of([Group("a", episodes, [1.0, 0.0, 0.25, 1.0])], flags, vocabulary=VOCABULARY)
+    data = policy_rows([Group("a", episodes, [1.0, 0.0, 0.25, 1.0])], flags, vocabulary=VOCABULARY)
     ours = [policy.update(data) for _ in range(5)]
     theirs = trl_log(base, data, flags, 5, tmp_path)
     assert len(theirs) == 5
@@ -338,13 +338,13 @@ def test_training_computes_the_log_probs_that_sampling_recorded(base: Path, star
     flags = settings(base, start, temperature=temperature)
     policy = policy_of(flags)
     rows = [sampled(policy, base, temperature, seed) for seed in range(3)]
-    data = rows_of([Group("a", rows, [1.0, 0.0, 0.0])], flags, vocabulary=VOCABULARY)
+    data = policy_rows([Group("a", rows, [1.0, 0.0, 0.0])], flags, vocabulary=VOCABULARY)
     figures = policy.update(data)
     assert figures["log_prob_difference_mean"] <= 1e-4
     assert figures["clip_share"] == 0
     assert policy.update(data)["log_prob_difference_mean"] > 1e-3  # the weights have moved
     again = sampled(policy, base, temperature, 9)  # and sampling goes on from the new ones, without a reload
-    more = rows_of([Group("a", [again], [1.0])], flags, vocabulary=VOCABULARY)
+    more = policy_rows([Group("a", [again], [1.0])], flags, vocabulary=VOCABULARY)
     assert policy.update(more)["log_prob_difference_mean"] <= 1e-4
 
 
@@ -353,9 +353,9 @@ def test_a_step_without_signal_moves_no_weight(base: Path, start: Path) -> None:
 
     flags = settings(base, start)
     policy = policy_of(flags)
-    policy.update(rows_of(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY))  # the optimizer has momentum
+    policy.update(policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY))  # the optimizer has momentum
     before = [weight.detach().clone() for weight in policy.named.values()]
-    figures = policy.update(rows_of(groups_of([[1.0, 1.0]]), flags, vocabulary=VOCABULARY))
+    figures = policy.update(policy_rows(groups_of([[1.0, 1.0]]), flags, vocabulary=VOCABULARY))
     assert (figures["updated"], figures["loss"], figures["trained_tokens"]) == (False, 0.0, 14)
     assert figures["entropy"] > 0
     assert all(torch.equal(one, two) for one, two in zip(before, policy.named.values(), strict=True))
@@ -364,14 +364,14 @@ def test_a_step_without_signal_moves_no_weight(base: Path, start: Path) -> None:
 def test_the_start_adapters_log_probs_stay_those_of_the_start(base: Path, start: Path) -> None:
     flags = settings(base, start, kl=0.1)
     policy = policy_of(flags)
-    data = rows_of(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY)
+    data = policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY)
     figures = [policy.update(data) for _ in range(3)]
     assert figures[0]["kl"] == pytest.approx(0, abs=1e-9)
     assert figures[2]["kl"] > figures[1]["kl"] > 0
 
 
 def test_two_epochs_are_two_optimizer_steps(base: Path, start: Path) -> None:
-    data = rows_of(groups_of([[1.0, 0.0]]), settings(base, start), vocabulary=VOCABULARY)
+    data = policy_rows(groups_of([[1.0, 0.0]]), settings(base, start), vocabulary=VOCABULARY)
     once, twice = policy_of(settings(base, start)), policy_of(settings(base, start, epochs=2))
     first = once.update(data)
     last = once.update(data)
@@ -398,6 +398,6 @@ def test_sampling_and_updates_in_one_process_learn_an_easy_reward(base: Path, st
             rows.append((tiny.trajectory(f"a-s{sample}").model_copy(
                 update={"operator": operator.info(), **vars(tokens)}), float(move.token_ids[0] % 4 == 0)))  # fmt: skip
         group = Group("a", [row for row, _ in rows], [reward for _, reward in rows])
-        policy.update(rows_of([group], flags, vocabulary=VOCABULARY))
+        policy.update(policy_rows([group], flags, vocabulary=VOCABULARY))
         means.append(sum(group.scored) / len(group.scored))
     assert sum(means[-3:]) / 3 > sum(means[:3]) / 3 + 0.3, means
