@@ -78,6 +78,7 @@ def run_episode(
     pool: SessionSource | None = None,
     image: str = IMAGE,
     told: Callable[[str], None] | None = None,
+    checked: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it.
 
@@ -93,6 +94,7 @@ def run_episode(
         pool: sandboxes that were started ahead of time, on their own image.
         image: of the sandbox, where there is no pool.
         told: takes each command before it runs.
+        checked: takes the seconds that the checker's container took.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = EpisodeSoFar(told=told), None, False
@@ -111,7 +113,10 @@ def run_episode(
         ) as shell:
             outcome, error = act(operator, scenario, shell, limits, progress, cancelled)
             if outcome not in VOIDED:
+                began = time.monotonic()
                 check = shell.verify(scenario.checker, timeout_seconds=limits.timeout_seconds)
+                if checked:
+                    checked(time.monotonic() - began)
                 verified = check.passed is True
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output

@@ -42,6 +42,7 @@ class RolloutPlan:
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
         image: of the sandboxes.
         ray: the cluster whose nodes play the episodes; None: threads of this process do.
+        checked: takes the seconds that each episode's checker took; not with `ray`.
     """
 
     operator: Callable[[], Operator]
@@ -51,6 +52,7 @@ class RolloutPlan:
     cancelled: threading.Event
     image: str = IMAGE
     ray: RayRun | None = None
+    checked: Callable[[float], None] | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -146,6 +148,6 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
             pool,
             lambda episode, told: run_episode(
                 plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
-                pool=sandboxes, told=told,
+                pool=sandboxes, told=told, checked=plan.checked,
             ),
         )  # fmt: skip
