@@ -1,7 +1,7 @@
 """Sample token ids after token ids: with the decoder in this process, or with a server that returns ids.
 
-    backend = DecoderBackend("smollm2", Decoder(model), end_ids=template.end_ids)
-    sampled = await backend.sample(context_ids, Sampling(temperature=1.0, max_new_tokens=256, seed=1), threading.Event())
+    backend = DecoderBackend("smollm2", Decoder(model), end_ids=template.end_ids, decode=template.decode)
+    sampled = await backend.sample(context_ids, Sampling(temperature=1.0, max_new_tokens=256), threading.Event())
     sampled.token_ids, sampled.log_probs, sampled.finish
 
 A backend works in ids alone, so nothing that was sampled is ever encoded again. Everything that blocks runs in threads
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from agents.provenance import Request
 from model.decoder import Context, Decoder, Turn
