@@ -51,7 +51,7 @@ class Threads:
     preparing: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(PREPARING_THREADS, thread_name_prefix="prepare")
     )
-    working: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="endpoint"))
+    working: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="work"))
 
     async def prepare(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run what may wait for other calls."""
