@@ -1,0 +1,69 @@
+"""Answer an agent program's requests by a rule instead of a model, as a model would: in token ids.
+
+    policy = ReferencePolicy(ReferenceOperator(), scenario, AGENTS["plain"], seed=1)
+    PolicyAnswers(ChatTemplate.of(tokenizer), policy).token_ids(request)
+
+It is the proof that a road works end to end: the reference operator solves what can be solved, so what fails then is the
+road's fault. Log-probabilities are 0.0: what a rule says is certain.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from agents.canonical import ChatMessage, ToolCall
+from agents.known import AgentProgram
+from agents.provenance import Request
+from agents.templates import ChatTemplate
+from model.render import start_prompt
+from operators.protocol import Operator
+from pipeline.verdicts import terminal_of
+from schema import Message, Scenario
+
+# Programs that run each command in a shell of its own forget these; the policy repeats them before the next command.
+KEPT_BY_A_SHELL = re.compile(r"(?:cd|export|umask|[A-Za-z_]\w*=\S*)(?: [^;&|<>\n]*)?")
+Policy = Callable[[Request], ChatMessage]
+
+
+class PolicyAnswers:
+    """A policy's answers as token ids."""
+
+    def __init__(self, template: ChatTemplate, policy: Policy) -> None:
+        self.template, self.policy = template, policy
+
+    def token_ids(self, request: Request) -> list[int]:
+        """The answer's ids, end marker included."""
+        return self.template.write(self.policy(request))
+
+
+class ReferencePolicy:
+    """The reference operator in the words of one agent program. One instance serves one episode."""
+
+    def __init__(self, operator: Operator, scenario: Scenario, program: AgentProgram, *, seed: int) -> None:
+        self.operator, self.program = operator, program
+        self.kept: list[str] = []  # what a single shell would remember
+        operator.begin(scenario, seed)
+
+    def __call__(self, request: Request) -> ChatMessage:
+        """The next answer: one call of the shell, or the terminal as the last words."""
+        command = self.operator.command(self._seen(request.messages)).text
+        if terminal_of(command) and self.program.ends_with == "text":
+            return ChatMessage("assistant", command)
+        typed = command if terminal_of(command) else "\n".join([*self.kept, command])
+        if KEPT_BY_A_SHELL.fullmatch(command):
+            self.kept.append(command)
+        call = ToolCall("", self.program.shell_tool, {"command": typed})
+        return ChatMessage("assistant", tool_calls=(call,))
+
+    def _seen(self, messages: Sequence[ChatMessage]) -> list[Message]:
+        """The conversation as the operator knows it: user turns are what the screen shows."""
+        seen = []
+        for message in messages:
+            if message.role == "assistant":
+                commands = [str((call.arguments or {}).get("command", "")) for call in message.tool_calls]
+                seen.append(Message(role="assistant", content="\n".join(commands)))
+            elif message.role == "tool":
+                if output := self.program.read_result(message.content)[0]:
+                    seen.append(Message(role="user", content=output))
+            else:
+                seen.append(Message(role=message.role, content=message.content))
+        return [*seen, *start_prompt()]

@@ -1,0 +1,137 @@
+"""An agent program in a real sandbox: graded, every sampled token recorded, no way out but the model's endpoint."""
+
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agents.canonical import ChatMessage, ToolCall
+from agents.known import PLAIN, PYTHON, AgentProgram
+from agents.policy import Policy, PolicyAnswers, ReferencePolicy
+from agents.program_episode import ProgramLimits, play_program
+from agents.relay import PORT
+from agents.templates import ChatTemplate
+from operators.episode import Episode
+from operators.reference import ReferenceOperator
+from sandbox.containers import IMAGE
+from schema import Scenario, Trajectory
+from tests.helpers import ROOT
+from tests.helpers.agent_endpoint import PolicyEndpoint, serving
+from tests.helpers.hand_scenarios import hand, hand_blocked
+from tests.helpers.real_base import real_base
+
+LIMITS = ProgramLimits(max_seconds=240.0)
+Play = Callable[..., tuple[Trajectory, PolicyEndpoint]]
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
+    from transformers import AutoTokenizer
+
+    template = ChatTemplate.of(AutoTokenizer.from_pretrained(real_base(tmp_path_factory)))
+    subprocess.run(["sh", "runs/agent_image.sh", "plain"], cwd=ROOT, check=True, timeout=600)
+
+    def run(
+        policy: Policy, scenario: Scenario, program: AgentProgram = PLAIN, limits: ProgramLimits = LIMITS
+    ) -> tuple[Trajectory, PolicyEndpoint]:
+        with serving(PolicyEndpoint(PolicyAnswers(template, policy))) as endpoint:
+            return play_program(program, endpoint, Episode(scenario), limits=limits, world=IMAGE), endpoint
+
+    return run
+
+
+def trained(trajectory: Trajectory) -> list[list[int]]:
+    return [
+        [id_ for id_, on in zip(row.token_ids, row.assistant_mask, strict=True) if on]
+        for row in trajectory.segments or []
+    ]
+
+
+@pytest.mark.parametrize("make", [hand, hand_blocked])
+def test_the_reference_solves_it_through_the_program(play: Play, make: Callable[[], Scenario]) -> None:
+    scenario = make()
+    trajectory, endpoint = play(ReferencePolicy(ReferenceOperator(), scenario, PLAIN, seed=1), scenario)
+    assert (trajectory.kept, trajectory.reasons, trajectory.outcome) == (True, [], scenario.terminal)
+    assert trained(trajectory) == [
+        [id_ for ids in endpoint.sampled for id_ in ids]
+    ]  # one segment, all that was sampled
+    assert trajectory.changes is not None
+    assert {one.path for one in trajectory.changes.created} <= {
+        f"/home/operator/{one}" for one in ("sorted.txt", "colours.txt")
+    }
+    assert trajectory.operator.agent == "plain"
+    assert scenario.announcement.text in trajectory.messages[1].content
+
+
+TRIES = """
+import json, os, socket, sys, urllib.request
+places = [("127.0.0.1", PORT + 1), ("127.0.0.1", 22), ("1.1.1.1", 53), ("169.254.169.254", 80), ("172.17.0.1", HOST_PORT),
+          ("10.0.0.1", 80), ("::1", PORT)]
+for place in places:
+    try:
+        socket.create_connection(place, timeout=3)
+        print("reached", place)
+    except OSError as error:
+        print("refused", place)
+for family, kind in ((socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET, socket.SOCK_RAW),
+                     (socket.AF_INET6, socket.SOCK_STREAM), (16, socket.SOCK_RAW), (17, socket.SOCK_RAW)):
+    try:
+        socket.socket(family, kind)
+        print("opened", family, kind)
+    except OSError:
+        print("refused", family, kind)
+request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", b'{"messages": []}')
+request.add_header("Authorization", "Bearer another")
+try:
+    urllib.request.urlopen(request)
+except urllib.error.HTTPError as error:
+    print("endpoint says", error.code)
+"""
+
+
+def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
+    listening = socket.create_server(("0.0.0.0", 0))  # noqa: S104 - a port of this machine to try
+    script = TRIES.replace("HOST_PORT", str(listening.getsockname()[1])).replace("PORT", str(PORT))
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script])
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "exit"), hand(), program)
+    listening.close()
+    assert trajectory.agent_run is not None
+    said = trajectory.agent_run.output
+    assert "reached" not in said and "opened" not in said
+    assert said.count("refused") == 12
+    assert "endpoint says 401" in said
+    # It never had an answer, so it says nothing about the model: void, and no row to train.
+    assert (trajectory.outcome, trajectory.kept, trajectory.segments) == ("operator_failed", False, None)
+
+
+def test_the_budget_of_turns_ends_the_session(play: Play) -> None:
+    def forever(request: Any) -> ChatMessage:
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
+
+    trajectory, endpoint = play(forever, hand(), limits=replace(LIMITS, max_steps=3))
+    assert (trajectory.outcome, len(endpoint.sampled), len(trajectory.commands)) == ("max_steps", 3, 3)
+    assert not trajectory.verified
+    assert trained(trajectory) == [[id_ for ids in endpoint.sampled for id_ in ids]]
+
+
+def test_the_budget_of_time_and_of_tokens_end_the_session(play: Play) -> None:
+    def slow(request: Any) -> ChatMessage:
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "sleep 100"}),))
+
+    def chatty(request: Any) -> ChatMessage:
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo " + "word " * 200}),))
+
+    timed, _ = play(slow, hand(), limits=replace(LIMITS, max_seconds=5.0))
+    assert (timed.outcome, len(timed.commands)) == ("max_seconds", 1)
+    counted, endpoint = play(chatty, hand(), limits=replace(LIMITS, max_tokens=500))
+    assert counted.outcome == "max_tokens"
+    assert sum(map(len, endpoint.sampled)) >= 500 > sum(map(len, endpoint.sampled[:-1]))
+
+
+def test_a_program_that_ends_without_a_terminal_is_scored(play: Play) -> None:
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "I am done."), hand())
+    assert (trajectory.outcome, trajectory.kept, len(trajectory.segments or [])) == ("ended", False, 1)
+    assert trajectory.agent_run is not None and trajectory.agent_run.exit_code == 0
