@@ -15,7 +15,7 @@ from typing import Literal
 OPT = "/opt/agents"
 PYTHON = f"{OPT}/python/bin/python3"
 MINI = f"{OPT}/mini-swe-agent"
-SETTINGS = "/tmp/agent"  # noqa: S108 - in the sandbox
+SETTINGS = "/tmp/agent"
 MODEL = "sekft"  # the name that the programs ask for; the endpoint has one model
 
 

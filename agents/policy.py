@@ -3,8 +3,8 @@
     policy = ReferencePolicy(ReferenceOperator(), scenario, AGENTS["plain"], seed=1)
     PolicyAnswers(ChatTemplate.of(tokenizer), policy).token_ids(request)
 
-It is the proof that a road works end to end: the reference operator solves what can be solved, so what fails then is the
-road's fault. Log-probabilities are 0.0: what a rule says is certain.
+With the reference operator as the policy every scenario can be solved, so what fails then is the fault of what lies
+between program and grade. Log-probabilities are 0.0: what a rule says is certain.
 """
 
 import re

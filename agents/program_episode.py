@@ -75,6 +75,7 @@ class ProgramWatch:
     over: Outcome | None = None
 
     def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> None:
+        """Take a reply; at the terminal or a limit the session is over, and nothing more is asked of the model."""
         self.replies.append((request, message))
         self.sampled_tokens += len(token_ids)
         commands = typed_in(self.program, message)
@@ -107,7 +108,7 @@ def _typed(program: AgentProgram, call: ToolCall) -> str:
     return json.dumps({"tool": call.name, "arguments": call.arguments or call.raw}, sort_keys=True, ensure_ascii=False)
 
 
-def turns_of(program: AgentProgram, watch: ProgramWatch) -> list[tuple[str, str | None, int | None]]:
+def turns_in(program: AgentProgram, watch: ProgramWatch) -> list[tuple[str, str | None, int | None]]:
     """All (command, output, exit code) in the order of the replies; no output where the model was never shown one."""
     turns = []
     for index, (request, message) in enumerate(watch.replies):
@@ -235,7 +236,7 @@ def _record(
     changes: Changes | None,
 ) -> Trajectory:  # fmt: skip
     """The trajectory of an episode that ended with `outcome`."""
-    scenario, turns = episode.scenario, turns_of(program, watch)
+    scenario, turns = episode.scenario, turns_in(program, watch)
     verdict = verdict_of(
         expected=scenario.terminal, commands=[command for command, _, _ in turns], outcome=outcome, verified=verified
     )

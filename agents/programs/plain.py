@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import urllib.request
+from typing import Any
 
 TOOL = {
     "name": "shell",
     "description": "Run a command.",
     "parameters": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
 }
-messages = [{"role": "user", "content": sys.argv[1]}]
+messages: list[dict[str, Any]] = [{"role": "user", "content": sys.argv[1]}]
 while True:
     body = {"model": os.environ["MODEL"], "messages": messages, "tools": [{"type": "function", "function": TOOL}]}
     request = urllib.request.Request(f"{os.environ['BASE_URL']}/chat/completions", json.dumps(body).encode())

@@ -20,7 +20,7 @@ from sandbox.containers import IMAGE
 from schema import Scenario, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.agent_endpoint import PolicyEndpoint, serving
-from tests.helpers.hand_scenarios import hand, hand_blocked
+from tests.helpers.hand_scenarios import hand
 from tests.helpers.real_base import real_base
 
 LIMITS = ProgramLimits(max_seconds=240.0)
@@ -50,9 +50,9 @@ def trained(trajectory: Trajectory) -> list[list[int]]:
     ]
 
 
-@pytest.mark.parametrize("make", [hand, hand_blocked])
-def test_the_reference_solves_it_through_the_program(play: Play, make: Callable[[], Scenario]) -> None:
-    scenario = make()
+@pytest.mark.parametrize("blocked", [False, True])
+def test_the_reference_solves_it_through_the_program(play: Play, blocked: bool) -> None:
+    scenario = hand(blocked=blocked)
     trajectory, endpoint = play(ReferencePolicy(ReferenceOperator(), scenario, PLAIN, seed=1), scenario)
     assert (trajectory.kept, trajectory.reasons, trajectory.outcome) == (True, [], scenario.terminal)
     assert trained(trajectory) == [
@@ -68,8 +68,8 @@ def test_the_reference_solves_it_through_the_program(play: Play, make: Callable[
 
 TRIES = """
 import json, os, socket, sys, urllib.request
-places = [("127.0.0.1", PORT + 1), ("127.0.0.1", 22), ("1.1.1.1", 53), ("169.254.169.254", 80), ("172.17.0.1", HOST_PORT),
-          ("10.0.0.1", 80), ("::1", PORT)]
+places = [("127.0.0.1", PORT + 1), ("127.0.0.1", 22), ("1.1.1.1", 53), ("169.254.169.254", 80),
+          ("172.17.0.1", HOST_PORT), ("10.0.0.1", 80), ("::1", PORT)]
 for place in places:
     try:
         socket.create_connection(place, timeout=3)
@@ -93,14 +93,15 @@ except urllib.error.HTTPError as error:
 
 
 def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
-    listening = socket.create_server(("0.0.0.0", 0))  # noqa: S104 - a port of this machine to try
+    listening = socket.create_server(("0.0.0.0", 0))
     script = TRIES.replace("HOST_PORT", str(listening.getsockname()[1])).replace("PORT", str(PORT))
     program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script])
     trajectory, _ = play(lambda request: ChatMessage("assistant", "exit"), hand(), program)
     listening.close()
     assert trajectory.agent_run is not None
     said = trajectory.agent_run.output
-    assert "reached" not in said and "opened" not in said
+    assert "reached" not in said
+    assert "opened" not in said
     assert said.count("refused") == 12
     assert "endpoint says 401" in said
     # It never had an answer, so it says nothing about the model: void, and no row to train.
@@ -134,4 +135,5 @@ def test_the_budget_of_time_and_of_tokens_end_the_session(play: Play) -> None:
 def test_a_program_that_ends_without_a_terminal_is_scored(play: Play) -> None:
     trajectory, _ = play(lambda request: ChatMessage("assistant", "I am done."), hand())
     assert (trajectory.outcome, trajectory.kept, len(trajectory.segments or [])) == ("ended", False, 1)
-    assert trajectory.agent_run is not None and trajectory.agent_run.exit_code == 0
+    assert trajectory.agent_run is not None
+    assert trajectory.agent_run.exit_code == 0
