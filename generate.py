@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import combinations as pairs_of, count, islice
@@ -52,7 +52,7 @@ from pipeline.files import read_json, read_record, read_taxonomy, write_json, wr
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, add_image_flag, image_tools, reap, remove_all, require_image
 from schema import BadInputError, OwnTaxonomy, Scenario, known_values
-from taxonomy import ARCHETYPES, SHIPPED, Combination, Taxonomy, balance
+from taxonomy import ARCHETYPES, DIFFICULTIES, SHIPPED, USUAL_DIFFICULTIES, Combination, Taxonomy, balance
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends
@@ -96,6 +96,7 @@ class GenerateSettings:
     seed: int
     workers: int
     tasks: str | None
+    difficulties: str
     repairs: int
     max_total_tokens: int | None
     timeout_seconds: float
@@ -108,7 +109,7 @@ def main(settings: GenerateSettings) -> int:
     if settings.check is not None or out is None:
         return check_scenarios(settings)
     own = read_taxonomy(settings.taxonomy) if settings.taxonomy else None
-    names = check_generate_settings(settings, known_values(own))
+    names, difficulties = check_generate_settings(settings, known_values(own))
     author = choose_author(settings.author)
     if own is not None and author == "template":
         raise BadInputError("--taxonomy: the templates write the shipped taxonomy alone; pass --author teacher")
@@ -118,14 +119,15 @@ def main(settings: GenerateSettings) -> int:
         "n": n, "author": author, "model": model, "seed": settings.seed, "workers": settings.workers, "tasks": names,
         "repairs": settings.repairs if author == "teacher" else 0, "timeout_seconds": settings.timeout_seconds,
         **({"taxonomy": f"{own.name} {own.sha256}"} if own else {}),
+        **({"difficulties": difficulties} if difficulties != list(USUAL_DIFFICULTIES) else {}),
     }  # fmt: skip
     manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=settings.redo)
     reap()  # what a killed run left behind
     budget = settings.max_total_tokens
     teacher = Teacher(out / "raw", model=model, max_total_tokens=budget) if author == "teacher" else None
-    generation = _Generation(settings, out, teacher, own)
+    generation = _Generation(settings, out, teacher, own, difficulties)
     with stage.Progress(n, "generate") as bar:
-        ended = generation.admit(attempts(settings.seed, names, known_values(own)), bar)
+        ended = generation.admit(attempts(settings.seed, names, known_values(own), difficulties), bar)
     counts = generation.counts()
     if not ended:
         stage.finish(out, manifest, ids=[scenario.id for scenario in generation.admitted], counts=counts)
@@ -164,16 +166,31 @@ def choose_author(author: str | None) -> str:
     return author
 
 
-def check_generate_settings(settings: GenerateSettings, known: Taxonomy) -> list[str]:
-    """The archetypes to sample from. Raises BadInputError for an invalid flag."""
+def check_generate_settings(settings: GenerateSettings, known: Taxonomy) -> tuple[list[str], list[str]]:
+    """The archetypes and the difficulties to sample from. Raises BadInputError for an invalid flag."""
     for name, least in (("n", 1), ("workers", 1), ("repairs", 0)):
         if (value := getattr(settings, name)) < least:
             raise BadInputError(f"--{name} {value}: must be at least {least}")
     stage.require_seconds(settings.timeout_seconds)
-    names = settings.tasks.split(",") if settings.tasks else list(known.archetypes)
-    if unknown := [name for name in names if name not in known.archetypes]:
-        raise BadInputError(f"--tasks: unknown task {unknown[0]!r}; known: {', '.join(known.archetypes)}")
-    return sorted(set(names), key=list(known.archetypes).index)
+    names = chosen("--tasks", settings.tasks, known.archetypes)
+    difficulties = chosen("--difficulties", settings.difficulties, DIFFICULTIES)
+    if max(DIFFICULTIES[name].directives for name in difficulties) < 2 and (
+        blocked := [name for name in names if known.archetypes[name].terminal == "panic"]
+    ):
+        raise BadInputError(
+            f"--difficulties {','.join(difficulties)}: the blocked task {blocked[0]!r} needs two directives; "
+            f"add medium, hard or long, or leave it out of --tasks"
+        )
+    return names, difficulties
+
+
+def chosen(flag: str, given: str | None, known: Iterable[str]) -> list[str]:
+    """The values of an axis that a flag names, all without one, in the order of the axis. Raises BadInputError."""
+    order = list(known)
+    names = given.split(",") if given else order
+    if unknown := [name for name in names if name not in order]:
+        raise BadInputError(f"{flag}: unknown value {unknown[0]!r}; known: {', '.join(order)}")
+    return sorted(set(names), key=order.index)
 
 
 def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> list[Combination]:
@@ -181,7 +198,12 @@ def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYP
     return [attempt.combination for attempt in islice(attempts(seed, tasks), n)]
 
 
-def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES), known: Taxonomy = SHIPPED) -> Iterator[Attempt]:
+def attempts(
+    seed: int,
+    tasks: Sequence[str] = tuple(ARCHETYPES),
+    known: Taxonomy = SHIPPED,
+    difficulties: Sequence[str] = USUAL_DIFFICULTIES,
+) -> Iterator[Attempt]:
     """Endless attempts, balanced first over each axis and then over pairs of axes.
 
     Tasks come in shuffled rounds; the rest is the legal combination whose values occurred least so far, ties broken
@@ -190,9 +212,9 @@ def attempts(seed: int, tasks: Sequence[str] = tuple(ARCHETYPES), known: Taxonom
     rng = random.Random(f"{seed}/attempts")
     legal: dict[str, list[Combination]] = {task: [] for task in tasks}
     for one in taxonomy.combinations(known):
-        if one.task in legal:
+        if one.task in legal and one.difficulty in difficulties:
             legal[one.task].append(one)
-    sizes = {axis: len(values) for axis, values in known.axes().items()}
+    sizes = {axis: len(values) for axis, values in known.axes().items()} | {"difficulty": len(difficulties)}
     single: Counter[tuple[str, str]] = Counter()
     paired: Counter[tuple[tuple[str, str], ...]] = Counter()
     numbers = count()
@@ -235,7 +257,8 @@ class _Generation:
     settings: GenerateSettings
     out: Path
     teacher: Teacher | None
-    own: OwnTaxonomy | None = None
+    own: OwnTaxonomy | None
+    difficulties: Sequence[str]
     admitted: list[Scenario] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     repaired: int = 0
@@ -387,12 +410,13 @@ class _Generation:
             passed = reached - self.refused[name]
             yields[name] = {"reached": reached, "passed": passed}
             reached = passed
+        axes = {**known_values(self.own).axes(), "difficulty": self.difficulties}
         return {
             "attempts": settled, "admitted": len(self.admitted), "repaired": self.repaired,
             "refused": dict(sorted(self.refused.items())), "yield": yields,
             "balance": {
                 axis: balance((scenario.axes()[axis] for scenario in self.admitted), len(values))
-                for axis, values in known_values(self.own).axes().items()
+                for axis, values in axes.items()
             },
         }  # fmt: skip
 
@@ -415,6 +439,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=1, help="decides combinations, names and contents (default 1)")
     made.add_argument("--workers", type=int, default=4, help="attempts under way at once (default 4)")
     made.add_argument("--tasks", help="archetypes to sample from, separated by commas (default all)")
+    made.add_argument(
+        "--difficulties", default=",".join(USUAL_DIFFICULTIES),
+        help="difficulties to sample from, separated by commas (default easy,medium,hard: 1 to 3 directives; "
+        "long: 8, which trains more commands per token)",
+    )  # fmt: skip
     made.add_argument("--repairs", type=int, default=2, help="corrections allowed per refused scenario (default 2)")
     made.add_argument("--max-total-tokens", type=int, help="token budget of the teacher (default: none)")
     made.add_argument(

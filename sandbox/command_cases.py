@@ -360,10 +360,14 @@ def B16(shell: Session) -> None:
     names |= {"quotes", "aliases", "setsid"}  # two files that sed reads, and a program
     words = set(re.findall("[a-z_]{4,}", WRAPPER)) - names
     lines = "cat /proc/[0-9]*/cmdline 2>/dev/null"  # cat's messages about processes that end meanwhile would name them
-    looks = ("ps", "ps -o args", lines, "ls -a / /tmp", "set", "env", "export -p", "alias")
+    looks = ("ps", "ps -o args", lines, "ls -a / /tmp", "set", "env", "export -p", "alias", "trap")
     for text in looks:
         seen = shell.step(text).output
         same((text, words & set(re.findall("[a-z_]+", seen))), (text, set()))
+    gives(shell, "trap", "")
+    gives(shell, "trap 'echo bye' INT; trap; echo on", "trap -- 'echo bye' INT\non\n")
+    gives(shell, "x=7; trap; echo $x", "7\n")
+    gives(shell, "echo $x", "7\n")
     shell.step("alias l='ls'; mkdir -p \"it's\"; cd \"it's\"; (while ps -o args >>~/seen; do :; done) & job=$!")
     for _ in range(8):
         shell.step(":")

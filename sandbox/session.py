@@ -45,6 +45,7 @@ from sandbox.programs import read_program
 from sandbox.streams import Feed, Stream
 from sandbox.tree import TreeEntry, entries_of, members_of, read_tree, root_archive, tar_of, tree_of, unpacking_of
 from sandbox.wrapper import (
+    OWN_TRAP,
     RAW_BYTES,
     START_CHANNEL,
     CappedOutput,
@@ -348,8 +349,9 @@ class Session:
                 raise SandboxError(f"{self.container}: Docker lost a command")
             exit_code, oom = found, self._oom_kills > before
         self.raw = reader.output.kept()
+        seen = reader.output.without(OWN_TRAP) if OWN_TRAP in self.raw else reader.output
         return Step(
-            command=command, output=reader.output.text(), output_bytes=reader.output.total,
+            command=command, output=seen.text(), output_bytes=seen.total,
             exit_code=124 if timed_out else exit_code, cwd=self._cwd, duration_seconds=round(duration, 4),
             timed_out=timed_out, oom=oom, open_heredoc=heredoc, state_stale=timed_out or not saved,
         )  # fmt: skip

@@ -39,6 +39,7 @@ PREAMBLE = "\\. /run/op/enter; "
 PREAMBLE_ALIASES = "\\. /run/op/enter\n"
 WRAPPER = "\n".join([PID1_SETUP, PID1, CHANNEL, PREAMBLE, PREAMBLE_ALIASES, ENTER, SAVE, QUOTES, ALIASES, KILL])
 WRAPPER_HASH = sha256(WRAPPER.encode())
+OWN_TRAP = b"trap -- '{ \\. /run/op/save; } 2>/dev/null' EXIT\n"  # what `trap` prints of the trap that enter.sh sets
 LOGIN = {"HOME": HOME, "USER": "operator", "LOGNAME": "operator", "SHELL": "/bin/sh", "TERM": "dumb",
          "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
 START_CHANNEL = ["/usr/libexec/busybox", "env", "-i", "/usr/libexec/dash", "-c", read_program("start_channel.sh")]
@@ -104,6 +105,14 @@ class CappedOutput:
     def kept(self) -> bytes:
         """The first and last bytes that were kept."""
         return bytes(self.head) + bytes(self.tail[-self.half :])
+
+    def without(self, line: bytes) -> "CappedOutput":
+        """The output without the lines that equal `line`, newline included; as it is where its middle is cut out."""
+        if self.total > 2 * self.half:
+            return self
+        left = CappedOutput(2 * self.half)
+        left.add(re.sub(b"^" + re.escape(line), b"", self.kept(), flags=re.MULTILINE))
+        return left
 
     def text(self) -> str:
         """What an operator sees: the first and last SEEN_BYTES // 2, and between them how many bytes were left out.

@@ -137,3 +137,12 @@ def test_output_keeps_both_ends_and_counts_exactly(size: int) -> None:
     else:
         left_out = size - 2 * half
         assert output.text() == f"{data[:half].decode()}\n[... {left_out} bytes left out ...]\n{data[-half:].decode()}"
+
+
+def test_a_whole_line_is_left_out_and_nothing_else() -> None:
+    output = CappedOutput(100)
+    output.add(b"own\nown\n mine: own\nlast own\nown")
+    assert output.without(b"own\n").kept() == b" mine: own\nlast own\nown"
+    assert output.without(b"own\n").total == 23
+    output.add(b"\n" + b"." * 100)
+    assert output.without(b"own\n") is output  # its middle is cut out
