@@ -1,10 +1,10 @@
 """Hold the messages that agents exchange with a model, and say when two of them are the same.
 
-    same(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
+    same_message(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
 
 Clients change what they replay: they reorder the arguments of a call, leave out reasoning, trim white space and write
-call ids of their own. None of that makes another message. `numbered` gives calls and results ids that depend only on
-where they stand, so that the client's ids never decide anything.
+call ids of their own. None of that makes another message. `ids_by_place` gives calls and results ids that depend only
+on where they stand, so that the client's ids never decide anything.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class ToolSpec:
     parameters: dict[str, Any]
 
 
-def same(a: ChatMessage, b: ChatMessage) -> bool:
+def same_message(a: ChatMessage, b: ChatMessage) -> bool:
     """True where a client that replays `a` as `b` changed nothing that counts.
 
     The order of arguments, white space at the end (of an assistant turn also at its start) and call ids do not count.
@@ -80,7 +80,7 @@ def call_id(*parts: object) -> str:
     return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:CALL_ID_LENGTH]
 
 
-def numbered(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def ids_by_place(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages with ids by place: of a call, by message and position; of a result, the id of its call.
 
     A result belongs to the call of its id in the last assistant message. Where none has that id, it belongs to the
@@ -91,12 +91,10 @@ def numbered(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     for index, message in enumerate(messages):
         if message.role == "assistant":
             waiting = {}
-            calls = []
-            for position, call in enumerate(message.tool_calls):
-                placed = call_id(index, position)
-                waiting.setdefault(call.id, []).append(placed)
-                calls.append(replace(call, id=placed))
-            message = replace(message, tool_calls=tuple(calls))
+            placed = [replace(call, id=call_id(index, position)) for position, call in enumerate(message.tool_calls)]
+            for call, named in zip(message.tool_calls, placed, strict=True):
+                waiting.setdefault(call.id, []).append(named.id)
+            message = replace(message, tool_calls=tuple(placed)) if placed else message
         elif message.role == "tool":
             message = replace(message, tool_call_id=_taken(waiting, message.tool_call_id))
         found.append(message)

@@ -14,13 +14,15 @@ counted by cause. Nothing is ever realigned.
 Segments: a call and all calls that it was appended to are one run of tokens, so what is trained was sampled after
 exactly the tokens before it. A call is trained whole and in one segment; in other segments it is context. Not trained,
 and counted by reason:
-    side_call    no tools were offered although other calls of the session had some, or the system turn is one that asks
-                 for titles or summaries (SIDE_CALL_WORDS), or the session's own rule says so
+    side_call    no tools were offered although other calls of the session had some; or the system turn asks for titles
+                 or summaries (SIDE_CALL_WORDS), or the last message for a summary (SUMMARY_WORDS); or the session's
+                 own rule says so
     retry        another reply to the same request is used: one that was continued, else the one recorded last
     log_probs    the log-probabilities do not fit the tokens
     not_sent     the client never got the reply (`discard`)
 """
 
+import itertools
 import math
 import threading
 from collections import Counter
@@ -28,12 +30,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from agents.canonical import ChatMessage, ToolSpec, call_id, key, numbered, same_reasoning, tools_key
+from agents.canonical import ChatMessage, ToolSpec, call_id, ids_by_place, key, same_reasoning, tools_key
 from schema import Segment, sha256
 
 Finish = Literal["stop", "length", "tool"]
 SideCallRule = Callable[[Sequence[ChatMessage], Sequence[ToolSpec]], bool]
 SIDE_CALL_WORDS = ("title generator", "concise title", "conversation title", "summarizing conversations")
+SUMMARY_WORDS = ("create a detailed summary of the conversation", "comprehensive detailed summary of the conversation")
 
 
 class TurnEncoder(Protocol):
@@ -99,7 +102,8 @@ class Request:
     cause: str  # "append", "retry", "first", or why it was encoded whole
     messages: list[ChatMessage]
     tools: list[ToolSpec]
-    digests: list[str]  # of the tree's root and of each message's place
+    keys: list[str]  # of the messages
+    digests: list[str]  # of the list of tools, and of each message's place in the tree
     bridge: list[int]
     before: _Call | None
     ended: bool = False  # recorded or discarded
@@ -125,12 +129,13 @@ class AgentSession:
 
     def prepare(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> Request:
         """The request with its context ids. Raises BadInputError where the template refuses its messages."""
-        turns, offered = numbered(messages), list(tools)
-        digests = _digests(turns, offered)
+        turns, offered = ids_by_place(messages), list(tools)
+        keys = [key(turn) for turn in turns]
+        digests = _digests(tools_key(offered), keys)
         with self._changed:
             self._changed.wait_for(lambda: self._unrecorded.keys().isdisjoint(digests), self._patience_seconds)
             earlier, before = self._same_request(turns, digests), self._last_call(turns, digests)
-            cause = self._fork_cause(turns, offered, digests)
+            cause = self._fork_cause(turns, keys, digests)
         bridge: list[int] | None = None
         if earlier:
             cause, before, bridge, encoded = "retry", earlier.before, earlier.bridge, 0
@@ -144,14 +149,14 @@ class AgentSession:
         with self._changed:
             self._counts.update(requests=1, encoded_tokens=encoded)
         context = [*(before.ids() if before else []), *bridge]
-        return Request(context, cause, turns, offered, digests, bridge, before)
+        return Request(context, cause, turns, offered, keys, digests, bridge, before)
 
     def read(self, request: Request, token_ids: Sequence[int]) -> ChatMessage:
         """The reply in sampled ids, for the client. Call ids depend only on the conversation and on the ids."""
         message = self._parse(request, token_ids)
         with self._changed:
             if not request.ended:
-                self._unrecorded[_digest(request.digests[-1], message)] = request
+                self._unrecorded[_digest(request.digests[-1], key(message))] = request
         return message
 
     def record(
@@ -218,11 +223,11 @@ class AgentSession:
                     return call
         return None
 
-    def _fork_cause(self, turns: Sequence[ChatMessage], tools: Sequence[ToolSpec], digests: Sequence[str]) -> str:
+    def _fork_cause(self, turns: Sequence[ChatMessage], keys: Sequence[str], digests: Sequence[str]) -> str:
         """Why a request that cannot be appended is encoded whole, by the first message that differs."""
         if not self._places:
             return "first"
-        systems, first = _beginning(turns)
+        systems, first = _beginning(turns, keys)
         known = next((at for at, digest in enumerate(digests) if digest not in self._places), len(digests)) - 1
         if known > len(systems):  # its first message is known: it departs later
             after = self._places[digests[known]].roles_after
@@ -231,7 +236,7 @@ class AgentSession:
             if turns[known].role == "assistant":
                 return "assistant_edited" if "assistant" in after else "assistant_unknown"
             return "history_dropped" if after == {"assistant"} else "history_edited"
-        root = tools_key(tools)
+        root = digests[0]
         if ("whole", *systems, first) in self._beginnings:
             return "tools_changed"
         if ("tools and first", root, first) in self._beginnings:
@@ -262,9 +267,9 @@ class AgentSession:
         for digest, turn in zip(request.digests, [*request.messages, call.message], strict=True):
             self._places.setdefault(digest, _Place()).roles_after.add(turn.role)
         self._places[request.digests[-1]].answers.append(call)
-        call.place = self._places.setdefault(_digest(request.digests[-1], call.message), call.place)
+        call.place = self._places.setdefault(_digest(request.digests[-1], key(call.message)), call.place)
         call.place.replies.append(call)
-        systems, first = _beginning(request.messages)
+        systems, first = _beginning(request.messages, request.keys)
         root = request.digests[0]
         self._beginnings |= {
             ("whole", *systems, first), ("tools and first", root, first), ("tools and system", root, *systems)
@@ -312,25 +317,23 @@ def _is_continued(call: _Call) -> bool:
 
 def _asks_for_title_or_summary(messages: Sequence[ChatMessage]) -> bool:
     systems = " ".join(message.content for message in messages if message.role == "system").lower()
-    return any(words in systems for words in SIDE_CALL_WORDS)
+    last = messages[-1].content.lower() if messages[-1].role == "user" else ""
+    return any(words in systems for words in SIDE_CALL_WORDS) or any(words in last for words in SUMMARY_WORDS)
 
 
-def _digest(before: str, message: ChatMessage) -> str:
-    return sha256(f"{before}{key(message)}".encode())
+def _digest(before: str, message_key: str) -> str:
+    return sha256(f"{before}{message_key}".encode())
 
 
-def _digests(turns: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> list[str]:
-    """One digest for the list of tools, then one for each conversation that ends with a message."""
-    digests = [tools_key(tools)]
-    for turn in turns:
-        digests.append(_digest(digests[-1], turn))
-    return digests
+def _digests(root: str, keys: Sequence[str]) -> list[str]:
+    """The root of the tree, then one digest for each conversation that ends with a message."""
+    return list(itertools.accumulate(keys, _digest, initial=root))
 
 
-def _beginning(turns: Sequence[ChatMessage]) -> tuple[list[str], str]:
+def _beginning(turns: Sequence[ChatMessage], keys: Sequence[str]) -> tuple[Sequence[str], str]:
     """The keys of the leading system messages, and that of the first message after them."""
     count = next((at for at, turn in enumerate(turns) if turn.role != "system"), len(turns))
-    return [key(turn) for turn in turns[:count]], key(turns[count]) if count < len(turns) else ""
+    return keys[:count], keys[count] if count < len(turns) else ""
 
 
 def _rows(calls: Sequence[_Call], trained: set[_Call]) -> list[Segment]:

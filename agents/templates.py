@@ -6,7 +6,8 @@
 
 The text comes from the tokenizer's own chat template. A tail is what this template writes after the last assistant
 turn: it is rendered after a stand-in for the conversation, so it costs the same at any length, and what was sampled is
-never encoded again. A template that changes earlier turns (Qwen 3 strips old reasoning) does not touch what was sampled.
+never encoded again. A template that changes earlier turns (Qwen 3 strips old reasoning) does not touch what was
+sampled.
 
 Some templates ignore tools, SmolLM2's among them. Then the list of tools goes into the system turn in the Hermes form
 of Qwen 2.5 (without a system turn, it makes one, and the template's default system text is not there), calls are
