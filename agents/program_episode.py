@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agents.canonical import ChatMessage, ToolCall, same
+from agents.canonical import ChatMessage, ToolCall, same_message
 from agents.known import AgentProgram
 from agents.provenance import AgentSession, Request
 from agents.relay import PORT, Address, Relay
@@ -114,7 +114,7 @@ def turns_in(program: AgentProgram, watch: ProgramWatch) -> list[tuple[str, str 
     for index, (request, message) in enumerate(watch.replies):
         at, results = len(request.messages), list[str]()
         for later, _ in watch.replies[index + 1 :]:
-            if len(later.messages) > at and same(later.messages[at], message):
+            if len(later.messages) > at and same_message(later.messages[at], message):
                 results = [one.content for one in later.messages[at + 1 :] if one.role == "tool"]
                 break
         for place, command in enumerate(typed_in(program, message)):

@@ -19,13 +19,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from agents.known import AGENTS, AgentProgram
 from agents.policy import PolicyAnswers, ReferencePolicy
 from agents.program_episode import ProgramLimits, play_program
 from agents.templates import ChatTemplate
 from operators.episode import Episode
 from operators.reference import ReferenceOperator
-from pipeline import stage
 from pipeline.files import read_scenarios
 from sandbox.containers import IMAGE, require_image
 from schema import VOIDED, Scenario, Trajectory
@@ -39,12 +39,12 @@ def main(settings: argparse.Namespace) -> int:
     template = ChatTemplate.of(load_tokenizer(settings.base))
     for name in settings.agent:
         require_image(AGENTS[name].image(IMAGE))
-    figures = {name: figures_of(AGENTS[name], template, scenarios) for name in settings.agent}
+    figures = {name: program_figures(AGENTS[name], template, scenarios) for name in settings.agent}
     stage.print_summary({"stage": "bench.agents", "agents": figures})
     return stage.DONE
 
 
-def figures_of(program: AgentProgram, template: ChatTemplate, scenarios: list[Scenario]) -> dict[str, Any]:
+def program_figures(program: AgentProgram, template: ChatTemplate, scenarios: list[Scenario]) -> dict[str, Any]:
     """The figures of one program."""
     played = [play_one(program, template, scenario) for scenario in scenarios]
     scored = [one for one in played if one[0].outcome not in VOIDED]
