@@ -52,7 +52,7 @@ from pipeline.files import read_json, read_record, read_taxonomy, write_json, wr
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, add_image_flag, image_tools, reap, remove_all, require_image
 from schema import BadInputError, OwnTaxonomy, Scenario, known_values
-from taxonomy import ARCHETYPES, DIFFICULTIES, SHIPPED, USUAL_DIFFICULTIES, Combination, Taxonomy, balance
+from taxonomy import ARCHETYPES, DIFFICULTIES, SHIPPED, Combination, Taxonomy, balance
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends
@@ -96,7 +96,7 @@ class GenerateSettings:
     seed: int
     workers: int
     tasks: str | None
-    difficulties: str
+    difficulties: str | None
     repairs: int
     max_total_tokens: int | None
     timeout_seconds: float
@@ -119,7 +119,7 @@ def main(settings: GenerateSettings) -> int:
         "n": n, "author": author, "model": model, "seed": settings.seed, "workers": settings.workers, "tasks": names,
         "repairs": settings.repairs if author == "teacher" else 0, "timeout_seconds": settings.timeout_seconds,
         **({"taxonomy": f"{own.name} {own.sha256}"} if own else {}),
-        **({"difficulties": difficulties} if difficulties != list(USUAL_DIFFICULTIES) else {}),
+        **({"difficulties": difficulties} if settings.difficulties else {}),
     }  # fmt: skip
     manifest = stage.begin(out, stage="generate", flags=flags, image_digest=image_digest, redo=settings.redo)
     reap()  # what a killed run left behind
@@ -179,7 +179,7 @@ def check_generate_settings(settings: GenerateSettings, known: Taxonomy) -> tupl
     ):
         raise BadInputError(
             f"--difficulties {','.join(difficulties)}: the blocked task {blocked[0]!r} needs two directives; "
-            f"add medium, hard or long, or leave it out of --tasks"
+            f"add medium or hard, or leave it out of --tasks"
         )
     return names, difficulties
 
@@ -202,7 +202,7 @@ def attempts(
     seed: int,
     tasks: Sequence[str] = tuple(ARCHETYPES),
     known: Taxonomy = SHIPPED,
-    difficulties: Sequence[str] = USUAL_DIFFICULTIES,
+    difficulties: Sequence[str] = tuple(DIFFICULTIES),
 ) -> Iterator[Attempt]:
     """Endless attempts, balanced first over each axis and then over pairs of axes.
 
@@ -440,10 +440,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--workers", type=int, default=4, help="attempts under way at once (default 4)")
     made.add_argument("--tasks", help="archetypes to sample from, separated by commas (default all)")
     made.add_argument(
-        "--difficulties", default=",".join(USUAL_DIFFICULTIES),
-        help="difficulties to sample from, separated by commas (default easy,medium,hard: 1 to 3 directives; "
-        "long: 8, which trains more commands per token)",
-    )  # fmt: skip
+        "--difficulties", help="easy, medium, hard: those to sample from, separated by commas (default all)"
+    )
     made.add_argument("--repairs", type=int, default=2, help="corrections allowed per refused scenario (default 2)")
     made.add_argument("--max-total-tokens", type=int, help="token budget of the teacher (default: none)")
     made.add_argument(

@@ -126,10 +126,8 @@ DIFFICULTIES: dict[str, Difficulty] = {
         Difficulty("easy", directives=1, distractors=1, awkward_names=False),
         Difficulty("medium", directives=2, distractors=2, awkward_names=False),
         Difficulty("hard", directives=3, distractors=4, awkward_names=True),
-        Difficulty("long", directives=8, distractors=2, awkward_names=False),
     ]
 }
-USUAL_DIFFICULTIES: tuple[str, ...] = ("easy", "medium", "hard")  # `long` is for training data: more work per token
 AXES: dict[str, tuple[str, ...]] = {
     "task": tuple(ARCHETYPES),
     "provider": tuple(PROVIDERS),

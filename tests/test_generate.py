@@ -23,7 +23,7 @@ from authoring.duplicates import NearDuplicates
 from generate import attempts, sample_combinations
 from pipeline.files import read_scenarios
 from schema import HOME, Scenario, sha256
-from taxonomy import ARCHETYPES, AXES, USUAL_DIFFICULTIES, balance, legal
+from taxonomy import ARCHETYPES, AXES, balance, legal
 from tests.helpers import ROOT
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
 from tests.helpers.hand_scenarios import FRUIT, hand
@@ -82,7 +82,7 @@ def wait_for(path: Path, pattern: str, process: subprocess.Popen[str]) -> None:
 def test_combinations_are_legal_and_balanced(seed: int) -> None:
     sampled = sample_combinations(150, seed)
     assert all(legal(combination) for combination in sampled)
-    for axis, values in {**AXES, "difficulty": USUAL_DIFFICULTIES}.items():
+    for axis, values in AXES.items():
         found = balance((getattr(combination, axis) for combination in sampled), len(values))
         assert found is not None
         assert found >= 0.98, axis
@@ -92,9 +92,9 @@ def test_combinations_are_legal_and_balanced(seed: int) -> None:
 
 
 def test_chosen_difficulties_alone_are_sampled_and_balanced() -> None:
-    sampled = [attempt.combination for attempt in islice(attempts(1, difficulties=["easy", "long"]), 90)]
+    sampled = [attempt.combination for attempt in islice(attempts(1, difficulties=["easy", "hard"]), 90)]
     found = Counter(combination.difficulty for combination in sampled)
-    assert set(found) == {"easy", "long"}
+    assert set(found) == {"easy", "hard"}
     assert min(found.values()) >= 40
 
 
@@ -443,7 +443,7 @@ def test_token_budget_ends_the_run(tmp_path: Path) -> None:
         (["--repairs", "-1"], {}, "--repairs -1: must be at least 0"),
         (["--timeout-seconds", "0"], {}, "--timeout-seconds 0.0: must be more than 0"),
         (["--tasks", "juggle"], {}, "--tasks: unknown value 'juggle'; known: make_tree"),
-        (["--difficulties", "easy,vast"], {}, "--difficulties: unknown value 'vast'; known: easy, medium, hard, long"),
+        (["--difficulties", "easy,vast"], {}, "--difficulties: unknown value 'vast'; known: easy, medium, hard"),
         (["--difficulties", "easy", "--tasks", "broken_archive"], {}, "blocked task 'broken_archive' needs two"),
         (["--author", "me"], {}, "invalid choice: 'me'"),
         (["--n", "few"], {}, "invalid int value: 'few'"),
