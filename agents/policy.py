@@ -44,7 +44,9 @@ class ReferencePolicy:
         operator.begin(scenario, seed)
 
     def __call__(self, request: Request) -> ChatMessage:
-        """The next answer: one call of the shell, or the terminal as the last words."""
+        """The next answer: one call of the shell, or the terminal as the last words. Side calls have no tools."""
+        if not request.tools:
+            return ChatMessage("assistant", "A session in a shell")
         command = self.operator.command(self._seen(request.messages)).text
         if terminal_of(command) and self.program.ends_with == "text":
             return ChatMessage("assistant", command)

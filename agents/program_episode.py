@@ -26,28 +26,38 @@ from model.render import login, session_messages
 from operators.episode import Episode, changes_of
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions
-from sandbox.session import OPERATOR, LockedOutError, Session, session
+from sandbox.session import OPERATOR, LockedOutError, Session, SessionSource, session
 from sandbox.wrapper import LOGIN, CappedOutput
-from schema import HOME, VOIDED, AgentRun, Changes, Message, OperatorInfo, Outcome, Scenario, Step, Trajectory
+from schema import HOME, VOIDED, AgentRun, Message, OperatorInfo, Outcome, Scenario, Step, Trajectory
 
 READY = 'until [ -e /run/op/ready ]; do :; done; exec "$@"'
 OUTPUT_BYTES = 1 << 16  # of the program's own output that are kept
-ENDING_SECONDS = 10.0  # for a program to end by itself after its last answer
+SPARE_SECONDS = 600.0  # of a sandbox's lifetime beside the program's: start, checker, a slow Docker
 FACTS = (
     "This is a Linux machine with a busybox userland, dash as its shell, and no network. "
     f"The user is operator, uid {OPERATOR_UID}, and the home directory is {HOME}."
 )
-Watch = Callable[[Request, ChatMessage, Sequence[int]], None]  # a request, its reply, and the sampled ids
+
+
+class Watch(Protocol):
+    """What an endpoint tells of one session. It may be called from any thread."""
+
+    def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> bool:
+        """Take a reply that was handed out; True: the session is over, and no further request is answered."""
+
+    def failed(self, outcome: Outcome, error: str) -> None:
+        """Take the reason why a request had no answer: the model failed, or its context is full."""
 
 
 class Endpoint(Protocol):
     """The model behind a protocol that agent programs speak."""
 
-    address: Address
-    model: str
+    @property
+    def address(self) -> Address:
+        """Where it listens."""
 
     def open_session(self, secret: str, watch: Watch) -> AgentSession:
-        """A session for the program that shows `secret`; `watch` is called with each reply once it is recorded."""
+        """A session for the program that shows `secret`; `watch` is told of each reply before it is recorded."""
 
     def close_session(self, secret: str) -> None:
         """Refuse the secret from now on and stop what is being sampled for it."""
@@ -65,33 +75,52 @@ class ProgramLimits:
 
 @dataclass
 class ProgramWatch:
-    """Sees each reply and says when the session is over. Called from the endpoint's threads."""
+    """Sees each reply and says when the session is over. Called from the endpoint's threads.
+
+    A request without tools is a side call (a title, a summary): its tokens count, and it is no turn.
+    """
 
     program: AgentProgram
     limits: ProgramLimits
+    told: Callable[[str], None] | None = None
     relay: Relay | None = None
     replies: list[tuple[Request, ChatMessage]] = field(default_factory=list)
     sampled_tokens: int = 0
     over: Outcome | None = None
+    error: str | None = None
 
-    def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> None:
+    def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> bool:
         """Take a reply; at the terminal or a limit the session is over, and nothing more is asked of the model."""
-        self.replies.append((request, message))
         self.sampled_tokens += len(token_ids)
-        commands = typed_in(self.program, message)
-        if commands and (ending := terminal_of(commands[-1])):
-            self.over = self.over or ending.kind
-        elif len(self.replies) >= self.limits.max_steps:
-            self.over = self.over or "max_steps"
-        elif self.sampled_tokens >= self.limits.max_tokens:
-            self.over = self.over or "max_tokens"
-        if self.over and self.relay:
+        if request.tools:
+            self.replies.append((request, message))
+            commands = typed_in(self.program, message)
+            for command in commands if self.told else ():
+                self.told(command)
+            ending = terminal_of(commands[-1]) if commands else None
+            if ending:
+                self._end(ending.kind)
+            elif len(self.replies) >= self.limits.max_steps:
+                self._end("max_steps")
+        if self.sampled_tokens >= self.limits.max_tokens:
+            self._end("max_tokens")
+        return self.over is not None
+
+    def failed(self, outcome: Outcome, error: str) -> None:
+        """Take the reason why a request had no answer; the session is over."""
+        self._end(outcome, error)
+
+    def _end(self, outcome: Outcome, error: str | None = None) -> None:
+        """The session is over for the first reason that is given."""
+        if self.over is None:
+            self.over, self.error = outcome, error
+        if self.relay:
             self.relay.shut.set()
 
     def at_once(self) -> bool:
-        """True where the last reply is a call of the terminal alone: nothing of it is left to run."""
+        """True where the program has nothing left to run: its last reply calls the terminal, or the model failed."""
         calls = self.replies[-1][1].tool_calls if self.replies else ()
-        return self.over in ("exit", "panic") and len(calls) == 1
+        return self.over in VOIDED or (self.over in ("exit", "panic") and len(calls) == 1)
 
 
 def typed_in(program: AgentProgram, message: ChatMessage) -> list[str]:
@@ -123,36 +152,42 @@ def turns_in(program: AgentProgram, watch: ProgramWatch) -> list[tuple[str, str 
     return turns
 
 
+def program_options(program: AgentProgram, limits: ProgramLimits, world: str) -> SandboxOptions:
+    """Of the sandboxes of a program; `world` is the image that the scenarios know."""
+    return SandboxOptions(
+        image=program.image(world), lifetime_seconds=limits.max_seconds + SPARE_SECONDS,
+        memory_bytes=program.memory_bytes, seccomp=agent_seccomp(),
+    )  # fmt: skip
+
+
 def play_program(
     program: AgentProgram,
     endpoint: Endpoint,
     episode: Episode,
     *,
+    operator: OperatorInfo,
     limits: ProgramLimits,
-    world: str,
+    pool: SessionSource,
     cancelled: threading.Event | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it; a broken sandbox or endpoint becomes the outcome.
 
-    `world` is the image that the scenarios know; the program's own image is built on it.
+    `operator` is recorded; `pool` has the sandboxes, with `program_options`; `told` takes each command.
     """
     scenario, cancelled, secret = episode.scenario, cancelled or threading.Event(), secrets.token_hex(16)
-    watch, run, shell = ProgramWatch(program, limits), ProgramRun(), None
+    watch, run, shell = ProgramWatch(program, limits, told), ProgramRun(), None
     recorded = endpoint.open_session(secret, watch)
     outcome: Outcome = "sandbox_failed"
     error, verified, changes = None, False, None
-    options = SandboxOptions(
-        image=program.image(world), lifetime_seconds=limits.max_seconds + 600.0, memory_bytes=program.memory_bytes,
-        seccomp=agent_seccomp(),
-    )  # fmt: skip
     try:
         with session(
             scenario.world_fixtures(), provider=(scenario.provider.path, scenario.provider.source),
-            environment=scenario.environment(), options=options,
+            environment=scenario.environment(), options=pool.options, pool=pool,
         ) as shell:  # fmt: skip
             with Relay(shell.container, endpoint.address) as relay:
                 watch.relay = relay
-                outcome, error = run.follow(program, shell, scenario, secret, watch, cancelled)
+                outcome, error = run.follow(shell, scenario, secret, watch, cancelled)
             endpoint.close_session(secret)
             if outcome not in VOIDED:
                 check = shell.verify(scenario.checker, timeout_seconds=limits.timeout_seconds)
@@ -167,7 +202,18 @@ def play_program(
         error, verified = str(failure), False
     finally:
         endpoint.close_session(secret)
-    return _record(program, endpoint, episode, watch, run, recorded, outcome, error, verified, shell, changes)
+    turns = turns_in(program, watch)
+    verdict = verdict_of(
+        expected=scenario.terminal, commands=[command for command, _, _ in turns], outcome=outcome, verified=verified
+    )
+    return Trajectory(
+        id=episode.id, scenario_id=scenario.id, scenario_hash=scenario.content_hash, axes=scenario.axes(),
+        taxonomy=scenario.taxonomy, operator=operator, messages=messages_of(scenario, turns), steps=steps_of(turns),
+        terminal=verdict.terminal, verified=verdict.verified, command_only=verdict.command_only, outcome=outcome,
+        attempt=episode.attempt, kept=verdict.kept, reasons=list(verdict.reasons), error=error, changes=changes,
+        image_digest=shell.image_digest if shell else None, transport="agent",
+        segments=None if outcome in VOIDED else recorded.segments(), agent_run=run.record(recorded.counts()),
+    )  # fmt: skip
 
 
 @dataclass
@@ -179,15 +225,14 @@ class ProgramRun:
     seconds: float = 0.0
 
     def follow(
-        self, program: AgentProgram, shell: Session, scenario: Scenario, secret: str, watch: ProgramWatch,
-        cancelled: threading.Event,
-    ) -> tuple[Outcome, str | None]:  # fmt: skip
+        self, shell: Session, scenario: Scenario, secret: str, watch: ProgramWatch, cancelled: threading.Event
+    ) -> tuple[Outcome, str | None]:
         """Start the program and read its output until it ends or the session is over. Raises SandboxError."""
         variables = {**LOGIN, **scenario.environment()}
         prompt = f"{FACTS}\n\n{login(scenario)}"
         command = [
             "/usr/bin/env", "-i", *(f"{key}={value}" for key, value in variables.items()), "/usr/bin/dash", "-c", READY,
-            "agent", "/usr/bin/env", *program.command(prompt, f"http://127.0.0.1:{PORT}", secret),
+            "agent", "/usr/bin/env", *watch.program.command(prompt, f"http://127.0.0.1:{PORT}", secret),
         ]  # fmt: skip
         process = Process(shell.container, command, user=OPERATOR, workdir=HOME)
         began = time.monotonic()
@@ -219,8 +264,8 @@ class ProgramRun:
         return None
 
     def _outcome(self, why: Outcome | None, watch: ProgramWatch) -> tuple[Outcome, str | None]:
-        if why == "cancelled":
-            return why, None
+        if why == "cancelled" or watch.error:
+            return why or watch.over or "ended", watch.error
         if not watch.replies:
             said = self.output.text().strip()[-300:]
             ended = "was stopped at its time limit" if why else f"ended with {self.exit_code}"
@@ -229,37 +274,23 @@ class ProgramRun:
             return watch.over or why or "ended", None
         return "ended", f"the agent program ended with {self.exit_code} and typed no terminal"
 
+    def record(self, counts: dict[str, int]) -> AgentRun:
+        """What the trajectory keeps of it; `counts` are the endpoint's."""
+        return AgentRun(
+            exit_code=self.exit_code, seconds=self.seconds, output=self.output.text(),
+            output_bytes=self.output.total, counts=counts,
+        )  # fmt: skip
 
-def _record(
-    program: AgentProgram, endpoint: Endpoint, episode: Episode, watch: ProgramWatch, run: ProgramRun,
-    recorded: AgentSession, outcome: Outcome, error: str | None, verified: bool, shell: Session | None,
-    changes: Changes | None,
-) -> Trajectory:  # fmt: skip
-    """The trajectory of an episode that ended with `outcome`."""
-    scenario, turns = episode.scenario, turns_in(program, watch)
-    verdict = verdict_of(
-        expected=scenario.terminal, commands=[command for command, _, _ in turns], outcome=outcome, verified=verified
-    )
+
+def messages_of(scenario: Scenario, turns: Sequence[tuple[str, str | None, int | None]]) -> list[Message]:
+    """The session as a record keeps it: the facts, the login, then prompt, command and output in turn."""
     last = len(turns) - 1
     shown = [(command, output if at == last else output or "") for at, (command, output, _) in enumerate(turns)]
-    messages = [Message(role="system", content=FACTS), *session_messages(scenario, shown)[1:]]
-    scored = outcome not in VOIDED
-    return Trajectory(
-        id=episode.id, scenario_id=scenario.id, scenario_hash=scenario.content_hash, axes=scenario.axes(),
-        taxonomy=scenario.taxonomy, operator=OperatorInfo(kind="agent", agent=program.name, model=endpoint.model),
-        messages=messages, steps=_steps(turns), terminal=verdict.terminal,
-        verified=verdict.verified, command_only=verdict.command_only, outcome=outcome, attempt=episode.attempt,
-        kept=verdict.kept, reasons=list(verdict.reasons), error=error, changes=changes,
-        image_digest=shell.image_digest if shell else None, transport="agent",
-        segments=recorded.segments() if scored else None,
-        agent_run=AgentRun(
-            exit_code=run.exit_code, seconds=run.seconds, output=run.output.text(), output_bytes=run.output.total,
-            counts=recorded.counts(),
-        ),
-    )  # fmt: skip
+    return [Message(role="system", content=FACTS), *session_messages(scenario, shown)[1:]]
 
 
-def _steps(turns: list[tuple[str, str | None, int | None]]) -> list[Step]:
+def steps_of(turns: Sequence[tuple[str, str | None, int | None]]) -> list[Step]:
+    """The commands whose output the model was shown."""
     return [
         Step(
             command=command, output=output, output_bytes=len(output.encode()), exit_code=code, cwd="",

@@ -19,9 +19,12 @@ from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, SandboxOptions, remove_all
 from sandbox.pool import Pool
+from sandbox.session import SessionSource
 from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 FAILURES_IN_A_ROW = 3
+# Plays an episode otherwise than run_episode does. The second argument takes each command, the third has sandboxes.
+PlayEpisode = Callable[[Episode, Callable[[str], None], SessionSource], Trajectory]
 ATTEMPTS = 3
 
 
@@ -36,6 +39,8 @@ class RolloutPlan:
         workers: episodes at once.
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
         image: of the sandboxes.
+        play: plays an episode instead of run_episode; `operator`, `seed` and `limits` are then not used.
+        options: of the sandboxes, where they are not made of `image` and `limits` alone.
     """
 
     operator: Callable[[], Operator]
@@ -44,6 +49,8 @@ class RolloutPlan:
     workers: int
     cancelled: threading.Event
     image: str = IMAGE
+    play: PlayEpisode | None = None
+    options: SandboxOptions | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -94,7 +101,7 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     recorded = {path.stem for path in out.glob("*.json") if path.name != "manifest.json" and path.name != LIVE}
     size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
     workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
-    options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
+    options = plan.options or SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
     ahead = Pool(size, most=len(episodes), options=options)
     # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
     with (
@@ -106,6 +113,8 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
 
         def one(episode: Episode) -> Trajectory:
             with under_way.episode(episode.id) as told:
+                if plan.play is not None:
+                    return plan.play(episode, told, sandboxes)
                 return run_episode(
                     plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
                     pool=sandboxes, told=told,

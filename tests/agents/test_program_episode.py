@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from agents.canonical import ChatMessage, ToolCall
-from agents.known import PLAIN, PYTHON, AgentProgram
+from agents.known import OPT, PLAIN, PYTHON, AgentProgram
 from agents.policy import Policy, PolicyAnswers, ReferencePolicy
-from agents.program_episode import ProgramLimits, play_program
+from agents.program_episode import ProgramLimits, play_program, program_options
 from agents.relay import PORT
 from agents.templates import ChatTemplate
 from operators.episode import Episode
 from operators.reference import ReferenceOperator
 from sandbox.containers import IMAGE
-from schema import Scenario, Trajectory
+from sandbox.pool import Pool
+from schema import OperatorInfo, Scenario, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.agent_endpoint import PolicyEndpoint, serving
 from tests.helpers.hand_scenarios import hand
@@ -38,7 +39,9 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
         policy: Policy, scenario: Scenario, program: AgentProgram = PLAIN, limits: ProgramLimits = LIMITS
     ) -> tuple[Trajectory, PolicyEndpoint]:
         with serving(PolicyEndpoint(PolicyAnswers(template, policy))) as endpoint:
-            return play_program(program, endpoint, Episode(scenario), limits=limits, world=IMAGE), endpoint
+            pool = Pool(1, options=program_options(program, limits, IMAGE))
+            info = OperatorInfo(kind="agent", agent=program.name)
+            return play_program(program, endpoint, Episode(scenario), operator=info, limits=limits, pool=pool), endpoint
 
     return run
 
@@ -92,6 +95,16 @@ except urllib.error.HTTPError as error:
 """
 
 
+SIDE_CALL = """
+import os, runpy, urllib.request
+body = b'{"messages": [{"role": "user", "content": "Write a title."}]}'
+request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", body)
+request.add_header("Authorization", "Bearer " + os.environ["API_KEY"])
+urllib.request.urlopen(request).read()
+runpy.run_path("PROGRAM")
+"""
+
+
 def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
     listening = socket.create_server(("0.0.0.0", 0))
     script = TRIES.replace("HOST_PORT", str(listening.getsockname()[1])).replace("PORT", str(PORT))
@@ -130,6 +143,31 @@ def test_the_budget_of_time_and_of_tokens_end_the_session(play: Play) -> None:
     counted, endpoint = play(chatty, hand(), limits=replace(LIMITS, max_tokens=500))
     assert counted.outcome == "max_tokens"
     assert sum(map(len, endpoint.sampled)) >= 500 > sum(map(len, endpoint.sampled[:-1]))
+
+
+def test_a_model_that_fails_voids_the_episode(play: Play) -> None:
+    asked = []
+
+    def fails(request: Any) -> ChatMessage:
+        asked.append(request)
+        if len(asked) == 3:
+            raise RuntimeError("the model is gone")
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
+
+    trajectory, _ = play(fails, hand())
+    assert (trajectory.outcome, trajectory.error) == ("operator_failed", "the model is gone")
+    assert (trajectory.segments, trajectory.kept, len(trajectory.commands)) == (None, False, 2)
+
+
+def test_a_side_call_is_no_turn(play: Play) -> None:
+    """A request without tools is answered, costs tokens, and is neither a command nor the end."""
+    script = SIDE_CALL.replace("PROGRAM", f"{OPT}/plain/plain.py")
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script, prompt])
+    trajectory, endpoint = play(lambda request: ChatMessage("assistant", "exit"), hand(), program)
+    assert (len(endpoint.sampled), trajectory.commands, trajectory.outcome) == (2, ["exit"], "exit")
+    assert trajectory.agent_run is not None
+    assert trajectory.agent_run.counts["side_call_calls"] == 1
+    assert trained(trajectory) == [endpoint.sampled[1]]
 
 
 def test_a_program_that_ends_without_a_terminal_is_scored(play: Play) -> None:

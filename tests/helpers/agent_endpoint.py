@@ -10,7 +10,7 @@ from typing import Any
 from agents.canonical import ChatMessage, ToolCall, ToolSpec
 from agents.policy import PolicyAnswers
 from agents.program_episode import Watch
-from agents.provenance import AgentSession, Request
+from agents.provenance import AgentSession
 from agents.relay import Address
 
 
@@ -36,15 +36,14 @@ def write_message(message: ChatMessage) -> dict[str, Any]:
 
 
 class PolicyEndpoint:
-    """What agents.program_episode asks of an endpoint. Keeps the ids that it sampled."""
-
-    model = "policy"
+    """What agents.program_episode asks of an endpoint. Keeps the ids that it sampled, of one session."""
 
     def __init__(self, answers: PolicyAnswers) -> None:
         self.answers = answers
         self.address: Address = ("127.0.0.1", 0)
         self.sampled: list[list[int]] = []
         self._open: dict[str, tuple[AgentSession, Watch]] = {}
+        self._over: set[str] = set()
 
     def open_session(self, secret: str, watch: Watch) -> AgentSession:
         recorded = AgentSession(self.answers.template)
@@ -64,21 +63,28 @@ class PolicyEndpoint:
             [read_message(one) for one in body["messages"]],
             [ToolSpec(tool["name"], tool.get("description", ""), tool["parameters"]) for tool in tools],
         )
-        ids = self.answers.token_ids(request)
+        if secret in self._over:
+            recorded.discard(request)
+            return 429, {"error": {"message": "the session is over", "type": "rate_limit_error"}}, lambda: None
+        try:
+            ids = self.answers.token_ids(request)
+        except RuntimeError as error:
+            recorded.discard(request)
+            watch.failed("operator_failed", str(error))
+            return 500, {"error": {"message": str(error), "type": "server_error"}}, lambda: None
         message = recorded.read(request, ids)
 
         def sent() -> None:
-            self._recorded(recorded, request, ids, watch)
+            self.sampled.append(ids)
+            if watch(request, message, ids):
+                self._over.add(secret)
+            recorded.record(request, ids, [0.0] * len(ids), "stop")
 
         finish = "tool_calls" if message.tool_calls else "stop"
         choice = {"index": 0, "message": write_message(message), "finish_reason": finish}
         usage = {"prompt_tokens": 1, "completion_tokens": len(ids), "total_tokens": 1 + len(ids)}
         head = {"id": "chatcmpl-1", "object": "chat.completion", "created": int(time.time()), "model": "policy"}
         return 200, {**head, "choices": [choice], "usage": usage}, sent
-
-    def _recorded(self, recorded: AgentSession, request: Request, ids: list[int], watch: Watch) -> None:
-        self.sampled.append(ids)
-        watch(request, recorded.record(request, ids, [0.0] * len(ids), "stop"), ids)
 
 
 @contextmanager
