@@ -366,7 +366,8 @@ class Step(Record):
     output: str = Field(description="what the operator saw: cut head + tail, undecodable bytes replaced")
     output_bytes: int = Field(description="bytes that were printed, before the cut")
     exit_code: int | None = Field(
-        description="124 for a command that was killed at the time limit; null where an agent program does not tell it"
+        default=None,
+        description="124 for a command that was killed at the time limit; null where an agent program does not tell it",
     )
     cwd: str = Field(description="working directory afterwards; empty where an agent program ran the command")
     duration_seconds: float = Field(description="0 where an agent program ran the command: not measured")
@@ -412,7 +413,7 @@ class Segment(Record):
 class AgentRun(Record):
     """What became of an agent program and its calls of the model."""
 
-    exit_code: int | None = Field(description="of the program; null where it was stopped")
+    exit_code: int | None = Field(default=None, description="of the program; null where it was stopped")
     seconds: float = Field(description="from its start to its end, or until it was stopped")
     output: str = Field(description="what it printed: cut head + tail")
     output_bytes: int

@@ -8,6 +8,7 @@ directory, which is what a scenario is checked on.
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -61,6 +62,14 @@ def _mini_result(text: str) -> tuple[str, int | None]:
         return text, None
 
 
+def _claude_result(text: str) -> tuple[str, int | None]:
+    """Claude Code writes the exit code of a command that failed before its output, and a note where there is none."""
+    if text == "(Bash completed with no output)":
+        return "", 0
+    found = re.fullmatch(r"Exit code (\d+)(?:\n(.*))?", text, re.DOTALL)
+    return (found[2] or "", int(found[1])) if found else (text, None)
+
+
 PLAIN = AgentProgram(
     name="plain",
     protocol="openai",
@@ -86,4 +95,29 @@ MINI_SWE_AGENT = AgentProgram(
     read_result=_mini_result,
     memory_bytes=1 << 30,
 )  # fmt: skip
-AGENTS = {program.name: program for program in (PLAIN, MINI_SWE_AGENT)}
+# The replayed history must not change from request to request: no attribution header or reminder, no titles, no
+# betas; every alias names the one model, so that no request asks for another.
+CLAUDE_CODE = AgentProgram(
+    name="claude-code",
+    protocol="anthropic",
+    arguments=lambda prompt: [
+        f"{OPT}/claude-code/claude", "-p", prompt, "--permission-mode", "bypassPermissions", "--tools", "Bash",
+        "--system-prompt", "This is a session in a shell.", "--setting-sources", "", "--strict-mcp-config",
+        "--disable-slash-commands", "--no-session-persistence",
+        "--settings", '{"includeCoAuthoredBy": false, "attribution": {"commit": "", "pr": ""}}',
+    ],
+    environment=lambda url, secret: {
+        "ANTHROPIC_BASE_URL": url, "ANTHROPIC_AUTH_TOKEN": secret, "ANTHROPIC_MODEL": MODEL,
+        "ANTHROPIC_SMALL_FAST_MODEL": MODEL, "ANTHROPIC_DEFAULT_HAIKU_MODEL": MODEL,
+        "ANTHROPIC_DEFAULT_SONNET_MODEL": MODEL, "ANTHROPIC_DEFAULT_OPUS_MODEL": MODEL,
+        "CLAUDE_CODE_SUBAGENT_MODEL": MODEL, "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
+        "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CONFIG_DIR": SETTINGS, "CLAUDE_CODE_TMPDIR": SETTINGS,
+        "SHELL": f"{OPT}/claude-code/bash", "IS_SANDBOX": "1",
+    },
+    shell_tool="Bash",
+    read_result=_claude_result,
+    memory_bytes=2 << 30,
+)  # fmt: skip
+AGENTS = {program.name: program for program in (PLAIN, MINI_SWE_AGENT, CLAUDE_CODE)}

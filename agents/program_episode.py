@@ -208,7 +208,7 @@ def play_program(
     )
     return Trajectory(
         id=episode.id, scenario_id=scenario.id, scenario_hash=scenario.content_hash, axes=scenario.axes(),
-        taxonomy=scenario.taxonomy, operator=operator, messages=messages_of(scenario, turns), steps=steps_of(turns),
+        taxonomy=scenario.taxonomy, operator=operator, messages=program_messages(scenario, turns), steps=program_steps(turns),
         terminal=verdict.terminal, verified=verdict.verified, command_only=verdict.command_only, outcome=outcome,
         attempt=episode.attempt, kept=verdict.kept, reasons=list(verdict.reasons), error=error, changes=changes,
         image_digest=shell.image_digest if shell else None, transport="agent",
@@ -282,14 +282,14 @@ class ProgramRun:
         )  # fmt: skip
 
 
-def messages_of(scenario: Scenario, turns: Sequence[tuple[str, str | None, int | None]]) -> list[Message]:
+def program_messages(scenario: Scenario, turns: Sequence[tuple[str, str | None, int | None]]) -> list[Message]:
     """The session as a record keeps it: the facts, the login, then prompt, command and output in turn."""
     last = len(turns) - 1
     shown = [(command, output if at == last else output or "") for at, (command, output, _) in enumerate(turns)]
     return [Message(role="system", content=FACTS), *session_messages(scenario, shown)[1:]]
 
 
-def steps_of(turns: Sequence[tuple[str, str | None, int | None]]) -> list[Step]:
+def program_steps(turns: Sequence[tuple[str, str | None, int | None]]) -> list[Step]:
     """The commands whose output the model was shown."""
     return [
         Step(

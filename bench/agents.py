@@ -22,13 +22,14 @@ from typing import Any
 from pipeline import stage
 from agents.known import AGENTS, AgentProgram
 from agents.policy import PolicyAnswers, ReferencePolicy
-from agents.program_episode import ProgramLimits, play_program
+from agents.program_episode import ProgramLimits, play_program, program_options
 from agents.templates import ChatTemplate
 from operators.episode import Episode
 from operators.reference import ReferenceOperator
 from pipeline.files import read_scenarios
 from sandbox.containers import IMAGE, require_image
-from schema import VOIDED, Scenario, Trajectory
+from sandbox.pool import Pool
+from schema import VOIDED, OperatorInfo, Scenario, Trajectory
 from tests.helpers.agent_endpoint import PolicyEndpoint, serving
 from training.run import load_tokenizer
 
@@ -66,7 +67,9 @@ def play_one(program: AgentProgram, template: ChatTemplate, scenario: Scenario) 
     began = time.monotonic()
     with serving(PolicyEndpoint(PolicyAnswers(template, policy))) as endpoint:
         limits = ProgramLimits(max_steps=60)
-        trajectory = play_program(program, endpoint, Episode(scenario), limits=limits, world=IMAGE)
+        info = OperatorInfo(kind="agent", agent=program.name, model="reference", seed=1)
+        pool = Pool(1, options=program_options(program, limits, IMAGE))
+        trajectory = play_program(program, endpoint, Episode(scenario), operator=info, limits=limits, pool=pool)
     seconds = time.monotonic() - began
     said = (
         "kept" if trajectory.kept else f"{trajectory.outcome}: {'; '.join(trajectory.reasons)} {trajectory.error or ''}"

@@ -1,20 +1,22 @@
 #!/bin/sh
 # Build sandbox images that carry an agent program: the image of the world with Python and the program in /opt/agents.
 #
-#     sh runs/agent_image.sh NAME…        # plain, mini-swe-agent; WORLD=sekft-dash names the image of the world
+#     sh runs/agent_image.sh NAME…        # plain, mini-swe-agent, claude-code; WORLD=sekft-dash: the image of the world
 #
-# Reads   the image $WORLD; Python of this machine (3.11 or later) with its libraries; the packages of the program through pip
+# Reads   the image $WORLD; Python of this machine (3.11 or later) with its libraries; the program, through pip or npm
 # Writes  one image per NAME: $WORLD-NAME
-# Needs   a Docker engine, ldd; pip for programs from a registry
+# Needs   a Docker engine, ldd; pip for mini-swe-agent; npm and bash for claude-code
 #
 # Nothing is downloaded in an episode. /opt/agents is on nobody's PATH, so the operator's commands find no other programs
 # than in the image of the world. Does nothing where the image was built from the same recipe and the same $WORLD.
 set -eu
 
+known="plain, mini-swe-agent, claude-code"
+claude_code=2.1.332
 world=${WORLD:-sekft-dash}
 here=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-/usr/bin/python3}
-[ $# -gt 0 ] || { echo "agent_image.sh: name an agent program: plain, mini-swe-agent" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "agent_image.sh: name an agent program: $known" >&2; exit 2; }
 if ! base=$(docker image inspect --format '{{.Id}}' "$world" 2>/dev/null); then
     echo "agent_image.sh: no image $world; run \`make image\`" >&2
     exit 2
@@ -55,7 +57,7 @@ python_runtime() {
 }
 
 for name; do
-    case $name in plain | mini-swe-agent) ;; *) echo "agent_image.sh: no agent program $name; known: plain, mini-swe-agent" >&2; exit 2 ;; esac
+    case $name in plain | mini-swe-agent | claude-code) ;; *) echo "agent_image.sh: no agent program $name; known: $known" >&2; exit 2 ;; esac
     recipe=$({ echo "$base" "$name"; cat "$here/runs/agent_image.sh" "$here/agents/programs/"*; } | sha256sum | cut -d' ' -f1)
     label='{{index .Config.Labels "sekft.recipe"}}'
     if [ "$(docker image inspect --format "$label" "$world-$name" 2>/dev/null)" = "$recipe" ]; then
@@ -73,6 +75,14 @@ for name; do
             --only-binary=:all: --requirement "$here/agents/programs/mini-swe-agent.txt"
         # shellcheck disable=SC2046 # names without blanks
         libraries $(find "$opt/$name" -name '*.so')
+        ;;
+    claude-code) # one program for this machine's libc; its shell tool wants bash
+        case $(uname -m) in aarch64) machine=arm64 ;; *) machine=x64 ;; esac
+        (cd "$work" && npm pack --silent "@anthropic-ai/claude-code-linux-$machine@$claude_code" >/dev/null)
+        tar -xzf "$work"/anthropic-ai-claude-code-*.tgz -C "$work"
+        mv "$work/package/claude" "$opt/claude-code/"
+        cp -L "$(command -v bash)" "$opt/claude-code/"
+        libraries "$opt/claude-code/claude" "$opt/claude-code/bash"
         ;;
     esac
     printf 'FROM %s\nCOPY root/ /\nLABEL sekft.recipe=%s sekft.agent=%s sekft.world=%s\n' \

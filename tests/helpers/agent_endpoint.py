@@ -1,4 +1,4 @@
-"""Answer one episode's agent program with a policy, over chat completions on the loopback."""
+"""Answer one episode's agent program with a policy, over chat completions or Anthropic Messages on the loopback."""
 
 import json
 import threading
@@ -35,6 +35,57 @@ def write_message(message: ChatMessage) -> dict[str, Any]:
     return {"role": "assistant", "content": message.content or None, **({"tool_calls": calls} if calls else {})}
 
 
+def read_anthropic(body: dict[str, Any]) -> list[ChatMessage]:
+    """The messages of an Anthropic request in the project's form."""
+    messages = [ChatMessage("system", text_of(body["system"]))] if body.get("system") else []
+    for given in body["messages"]:
+        blocks = (
+            given["content"] if isinstance(given["content"], list) else [{"type": "text", "text": given["content"]}]
+        )
+        for block in blocks:
+            if block["type"] == "tool_result":
+                result = ChatMessage("tool", text_of(block.get("content") or ""), tool_call_id=block["tool_use_id"])
+                messages.append(result)
+        calls = tuple(
+            ToolCall(block["id"], block["name"], block["input"]) for block in blocks if block["type"] == "tool_use"
+        )
+        text = text_of([block for block in blocks if block["type"] == "text"])
+        if text or calls:
+            messages.append(ChatMessage(given["role"], text, tool_calls=calls))
+    return messages
+
+
+def text_of(content: str | list[dict[str, Any]]) -> str:
+    """The text of a content that is a string or blocks."""
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def anthropic_events(message: ChatMessage) -> str:
+    """A reply as the events of Anthropic Messages."""
+    blocks: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    if message.content or not message.tool_calls:
+        blocks.append(({"type": "text", "text": ""}, {"type": "text_delta", "text": message.content}))
+    for call in message.tool_calls:
+        start = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        blocks.append((start, {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}))
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    head = {
+        "id": f"msg_{time.monotonic_ns()}",
+        "type": "message", "role": "assistant", "model": "policy", "content": [], "stop_reason": None,
+        "stop_sequence": None, "usage": usage,
+    }  # fmt: skip
+    events: list[tuple[str, dict[str, Any]]] = [("message_start", {"message": head})]
+    for index, (start, delta) in enumerate(blocks):
+        events += [
+            ("content_block_start", {"index": index, "content_block": start}),
+            ("content_block_delta", {"index": index, "delta": delta}),
+            ("content_block_stop", {"index": index}),
+        ]
+    stop = {"stop_reason": "tool_use" if message.tool_calls else "end_turn", "stop_sequence": None}
+    events += [("message_delta", {"delta": stop, "usage": usage}), ("message_stop", {})]
+    return "".join(f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n" for kind, data in events)
+
+
 class PolicyEndpoint:
     """What agents.program_episode asks of an endpoint. Keeps the ids that it sampled, of one session."""
 
@@ -53,26 +104,30 @@ class PolicyEndpoint:
     def close_session(self, secret: str) -> None:
         self._open.pop(secret, None)
 
-    def answer(self, secret: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], Callable[[], None]]:
-        """Status, body, and what to do once the answer was sent."""
+    def answer(self, secret: str, body: dict[str, Any]) -> tuple[int, ChatMessage | str, Callable[[], None]]:
+        """Status, the reply or the error, and what to do once it was sent."""
         if secret not in self._open:
-            return 401, {"error": {"message": "unknown key", "type": "invalid_request_error"}}, lambda: None
+            return 401, "unknown key", lambda: None
         recorded, watch = self._open[secret]
-        tools = [tool["function"] for tool in body.get("tools") or ()]
+        anthropic = "max_tokens" in body and "system" in body
+        messages = read_anthropic(body) if anthropic else [read_message(one) for one in body["messages"]]
+        tools = [tool.get("function", tool) for tool in body.get("tools") or ()]
         request = recorded.prepare(
-            [read_message(one) for one in body["messages"]],
-            [ToolSpec(tool["name"], tool.get("description", ""), tool["parameters"]) for tool in tools],
+            messages,
+            [
+                ToolSpec(tool["name"], tool.get("description", ""), tool.get("parameters") or tool["input_schema"])
+                for tool in tools
+            ],
         )
         if secret in self._over:
             recorded.discard(request)
-            return 429, {"error": {"message": "the session is over", "type": "rate_limit_error"}}, lambda: None
+            return 429, "the session is over", lambda: None
         try:
             ids = self.answers.token_ids(request)
         except RuntimeError as error:
             recorded.discard(request)
             watch.failed("operator_failed", str(error))
-            return 500, {"error": {"message": str(error), "type": "server_error"}}, lambda: None
-        message = recorded.read(request, ids)
+            return 500, str(error), lambda: None
 
         def sent() -> None:
             self.sampled.append(ids)
@@ -80,11 +135,17 @@ class PolicyEndpoint:
                 self._over.add(secret)
             recorded.record(request, ids, [0.0] * len(ids), "stop")
 
-        finish = "tool_calls" if message.tool_calls else "stop"
-        choice = {"index": 0, "message": write_message(message), "finish_reason": finish}
-        usage = {"prompt_tokens": 1, "completion_tokens": len(ids), "total_tokens": 1 + len(ids)}
-        head = {"id": "chatcmpl-1", "object": "chat.completion", "created": int(time.time()), "model": "policy"}
-        return 200, {**head, "choices": [choice], "usage": usage}, sent
+        message = recorded.read(request, ids)
+        return 200, message, sent
+
+
+def chat_completion(message: ChatMessage) -> dict[str, Any]:
+    """A reply as the body of a chat completion."""
+    finish = "tool_calls" if message.tool_calls else "stop"
+    choice = {"index": 0, "message": write_message(message), "finish_reason": finish}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": int(time.time()), "model": "policy"}
+    return {**head, "choices": [choice], "usage": usage}
 
 
 @contextmanager
@@ -95,15 +156,23 @@ def serving(endpoint: PolicyEndpoint) -> Iterator[PolicyEndpoint]:
     from starlette.background import BackgroundTask
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request as HttpRequest
-    from starlette.responses import JSONResponse
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    async def completions(request: HttpRequest) -> JSONResponse:
+    async def completions(request: HttpRequest) -> Response:
         secret = request.headers.get("authorization", "").removeprefix("Bearer ")
-        status, body, sent = await run_in_threadpool(endpoint.answer, secret, await request.json())
-        return JSONResponse(body, status, background=BackgroundTask(sent))
+        status, reply, sent = await run_in_threadpool(endpoint.answer, secret, await request.json())
+        after = BackgroundTask(sent)
+        if isinstance(reply, str):
+            return JSONResponse(
+                {"error": {"message": reply, "type": "invalid_request_error"}}, status, background=after
+            )
+        if request.url.path == "/v1/messages":
+            return Response(anthropic_events(reply), media_type="text/event-stream", background=after)
+        return JSONResponse(chat_completion(reply), status, background=after)
 
-    app = Starlette(routes=[Route("/v1/chat/completions", completions, methods=["POST"])])
+    places = ("/v1/chat/completions", "/v1/messages")
+    app = Starlette(routes=[Route(place, completions, methods=["POST"]) for place in places])
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
