@@ -1,15 +1,18 @@
 """Answer an agent program's requests by a rule instead of a model, as a model would: in token ids.
 
     policy = ReferencePolicy(ReferenceOperator(), scenario, AGENTS["plain"], seed=1)
-    PolicyAnswers(ChatTemplate.of(tokenizer), policy).token_ids(request)
+    server.open_session(secret, backend=PolicyBackend("reference", template, policy))
 
 With the reference operator as the policy every scenario can be solved, so what fails then is the fault of what lies
 between program and grade. Log-probabilities are 0.0: what a rule says is certain.
 """
 
+import asyncio
 import re
+import threading
 from collections.abc import Callable, Sequence
 
+from agents.backend import Sampled, Sampling
 from agents.canonical import ChatMessage, ToolCall
 from agents.known import AgentProgram
 from agents.provenance import Request
@@ -21,18 +24,31 @@ from schema import Message, Scenario
 
 # Programs that run each command in a shell of its own forget these; the policy repeats them before the next command.
 KEPT_BY_A_SHELL = re.compile(r"(?:cd|export|umask|[A-Za-z_]\w*=\S*)(?: [^;&|<>\n]*)?")
+CONTEXT_TOKENS = 1 << 20  # a rule reads contexts of any length
 Policy = Callable[[Request], ChatMessage]
 
 
-class PolicyAnswers:
-    """A policy's answers as token ids."""
+class PolicyBackend:
+    """A policy in the place of a model, for one session. Keeps what it sampled, reply by reply."""
 
-    def __init__(self, template: ChatTemplate, policy: Policy) -> None:
-        self.template, self.policy = template, policy
+    context_tokens = CONTEXT_TOKENS
 
-    def token_ids(self, request: Request) -> list[int]:
-        """The answer's ids, end marker included."""
-        return self.template.write(self.policy(request))
+    def __init__(self, name: str, template: ChatTemplate, policy: Policy) -> None:
+        self.name, self.template, self.policy = name, template, policy
+        self.sampled: list[list[int]] = []
+
+    async def sample(
+        self, context_ids: list[int], sampling: Sampling, cancelled: threading.Event, *, request: Request
+    ) -> Sampled:
+        """The policy's answer, cut to the most new tokens. Raises BackendError, as the policy may."""
+        whole = await asyncio.to_thread(lambda: self.template.write(self.policy(request)))
+        ids = whole[: sampling.max_new_tokens]
+        self.sampled.append(ids)
+        return Sampled(ids, [0.0] * len(ids), "stop" if len(ids) == len(whole) else "length")
+
+    def state(self) -> dict[str, int]:
+        """Nothing takes long here."""
+        return {"sampling": 0, "waiting": 0}
 
 
 class ReferencePolicy:

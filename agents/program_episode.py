@@ -1,6 +1,6 @@
 """Play one episode whose operator is an agent program inside the sandbox.
 
-    play_program(AGENTS["plain"], endpoint, Episode(scenario), limits=limits, world="sekft-dash")
+    play_program(AGENTS["plain"], endpoint, Episode(scenario), operator=info, limits=limits, pool=sandboxes)
 
 The program runs as the operator's user, in its own image, without a network; a relay leads to the endpoint. It is told
 what the record says of the machine and the login, and no task. The session ends at the terminal: a call of the shell
@@ -15,12 +15,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from agents.app import EndpointServer
+from agents.backend import Backend
 from agents.canonical import ChatMessage, ToolCall, same_message
+from agents.endpoint_session import SessionLimits
 from agents.known import AgentProgram
 from agents.provenance import AgentSession, Request
-from agents.relay import PORT, Address, Relay
+from agents.relay import PORT, Relay
 from agents.seccomp import agent_seccomp
 from model.render import login, session_messages
 from operators.episode import Episode, changes_of
@@ -33,34 +35,11 @@ from schema import HOME, VOIDED, AgentRun, Message, OperatorInfo, Outcome, Scena
 READY = 'until [ -e /run/op/ready ]; do :; done; exec "$@"'
 OUTPUT_BYTES = 1 << 16  # of the program's own output that are kept
 SPARE_SECONDS = 600.0  # of a sandbox's lifetime beside the program's: start, checker, a slow Docker
+RECORD_SECONDS = 30.0  # for a reply that is being recorded when its session is closed
 FACTS = (
     "This is a Linux machine with a busybox userland, dash as its shell, and no network. "
     f"The user is operator, uid {OPERATOR_UID}, and the home directory is {HOME}."
 )
-
-
-class Watch(Protocol):
-    """What an endpoint tells of one session. It may be called from any thread."""
-
-    def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> bool:
-        """Take a reply that was handed out; True: the session is over, and no further request is answered."""
-
-    def failed(self, outcome: Outcome, error: str) -> None:
-        """Take the reason why a request had no answer: the model failed, or its context is full."""
-
-
-class Endpoint(Protocol):
-    """The model behind a protocol that agent programs speak."""
-
-    @property
-    def address(self) -> Address:
-        """Where it listens."""
-
-    def open_session(self, secret: str, watch: Watch) -> AgentSession:
-        """A session for the program that shows `secret`; `watch` is told of each reply before it is recorded."""
-
-    def close_session(self, secret: str) -> None:
-        """Refuse the secret from now on and stop what is being sampled for it."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +74,9 @@ class ProgramWatch:
         if request.tools:
             self.replies.append((request, message))
             commands = typed_in(self.program, message)
-            for command in commands if self.told else ():
-                self.told(command)
+            if self.told:
+                for command in commands:
+                    self.told(command)
             ending = terminal_of(commands[-1]) if commands else None
             if ending:
                 self._end(ending.kind)
@@ -162,22 +142,25 @@ def program_options(program: AgentProgram, limits: ProgramLimits, world: str) ->
 
 def play_program(
     program: AgentProgram,
-    endpoint: Endpoint,
+    endpoint: EndpointServer,
     episode: Episode,
     *,
     operator: OperatorInfo,
     limits: ProgramLimits,
     pool: SessionSource,
+    backend: Backend | None = None,
     cancelled: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it; a broken sandbox or endpoint becomes the outcome.
 
-    `operator` is recorded; `pool` has the sandboxes, with `program_options`; `told` takes each command.
+    `operator` is recorded, and its seed is that of the samples; `pool` has the sandboxes, with `program_options`;
+    `backend` answers instead of the endpoint's own; `told` takes each command.
     """
     scenario, cancelled, secret = episode.scenario, cancelled or threading.Event(), secrets.token_hex(16)
     watch, run, shell = ProgramWatch(program, limits, told), ProgramRun(), None
-    recorded = endpoint.open_session(secret, watch)
+    caps = SessionLimits(max_sampled_tokens=limits.max_tokens)
+    recorded = endpoint.open_session(secret, caps, watch, backend, seed=operator.seed)
     outcome: Outcome = "sandbox_failed"
     error, verified, changes = None, False, None
     try:
@@ -202,18 +185,27 @@ def play_program(
         error, verified = str(failure), False
     finally:
         endpoint.close_session(secret)
+    await_records(recorded)
     turns = turns_in(program, watch)
     verdict = verdict_of(
         expected=scenario.terminal, commands=[command for command, _, _ in turns], outcome=outcome, verified=verified
     )
     return Trajectory(
         id=episode.id, scenario_id=scenario.id, scenario_hash=scenario.content_hash, axes=scenario.axes(),
-        taxonomy=scenario.taxonomy, operator=operator, messages=program_messages(scenario, turns), steps=program_steps(turns),
-        terminal=verdict.terminal, verified=verdict.verified, command_only=verdict.command_only, outcome=outcome,
-        attempt=episode.attempt, kept=verdict.kept, reasons=list(verdict.reasons), error=error, changes=changes,
+        taxonomy=scenario.taxonomy, operator=operator, messages=program_messages(scenario, turns),
+        steps=program_steps(turns), terminal=verdict.terminal, verified=verdict.verified,
+        command_only=verdict.command_only, outcome=outcome, attempt=episode.attempt, kept=verdict.kept,
+        reasons=list(verdict.reasons), error=error, changes=changes,
         image_digest=shell.image_digest if shell else None, transport="agent",
         segments=None if outcome in VOIDED else recorded.segments(), agent_run=run.record(recorded.counts()),
     )  # fmt: skip
+
+
+def await_records(recorded: AgentSession) -> None:
+    """Wait until the calls of a closed session are recorded or discarded, RECORD_SECONDS at most."""
+    deadline = time.monotonic() + RECORD_SECONDS
+    while recorded.counts()["unfinished_requests"] and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 @dataclass

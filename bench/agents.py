@@ -20,17 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
+from agents.app import EndpointServer
 from agents.known import AGENTS, AgentProgram
-from agents.policy import PolicyAnswers, ReferencePolicy
 from agents.program_episode import ProgramLimits, play_program, program_options
+from agents.program_rollouts import reference_backends
 from agents.templates import ChatTemplate
 from operators.episode import Episode
-from operators.reference import ReferenceOperator
 from pipeline.files import read_scenarios
 from sandbox.containers import IMAGE, require_image
 from sandbox.pool import Pool
 from schema import VOIDED, OperatorInfo, Scenario, Trajectory
-from tests.helpers.agent_endpoint import PolicyEndpoint, serving
 from training.run import load_tokenizer
 
 
@@ -63,19 +62,19 @@ def program_figures(program: AgentProgram, template: ChatTemplate, scenarios: li
 
 def play_one(program: AgentProgram, template: ChatTemplate, scenario: Scenario) -> tuple[Trajectory, list[int], float]:
     """One episode: its record, what the endpoint sampled, and its seconds."""
-    policy = ReferencePolicy(ReferenceOperator(), scenario, program, seed=1)
+    backend = reference_backends(template, program)(Episode(scenario), 1)
+    limits = ProgramLimits(max_steps=60)
+    info = OperatorInfo(kind="agent", agent=program.name, model=backend.name, seed=1)
+    pool = Pool(1, options=program_options(program, limits, IMAGE))
     began = time.monotonic()
-    with serving(PolicyEndpoint(PolicyAnswers(template, policy))) as endpoint:
-        limits = ProgramLimits(max_steps=60)
-        info = OperatorInfo(kind="agent", agent=program.name, model="reference", seed=1)
-        pool = Pool(1, options=program_options(program, limits, IMAGE))
-        trajectory = play_program(program, endpoint, Episode(scenario), operator=info, limits=limits, pool=pool)
+    with EndpointServer(template, backend) as server:
+        trajectory = play_program(program, server, Episode(scenario), operator=info, limits=limits, pool=pool)
     seconds = time.monotonic() - began
     said = (
         "kept" if trajectory.kept else f"{trajectory.outcome}: {'; '.join(trajectory.reasons)} {trajectory.error or ''}"
     )
     print(f"{program.name} {scenario.id} {seconds:.1f} s {said}", file=sys.stderr)
-    return trajectory, [id_ for ids in endpoint.sampled for id_ in ids], seconds
+    return trajectory, [id_ for ids in backend.sampled for id_ in ids], seconds
 
 
 def trained_ids(trajectory: Trajectory) -> list[int]:

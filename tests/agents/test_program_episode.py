@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from agents.app import EndpointServer
+from agents.backend import BackendError
 from agents.canonical import ChatMessage, ToolCall
 from agents.known import OPT, PLAIN, PYTHON, AgentProgram
-from agents.policy import Policy, PolicyAnswers, ReferencePolicy
+from agents.policy import Policy, PolicyBackend, ReferencePolicy
 from agents.program_episode import ProgramLimits, play_program, program_options
 from agents.relay import PORT
 from agents.templates import ChatTemplate
@@ -20,12 +22,11 @@ from sandbox.containers import IMAGE
 from sandbox.pool import Pool
 from schema import OperatorInfo, Scenario, Trajectory
 from tests.helpers import ROOT
-from tests.helpers.agent_endpoint import PolicyEndpoint, serving
 from tests.helpers.hand_scenarios import hand
 from tests.helpers.real_base import real_base
 
 LIMITS = ProgramLimits(max_seconds=240.0)
-Play = Callable[..., tuple[Trajectory, PolicyEndpoint]]
+Play = Callable[..., tuple[Trajectory, PolicyBackend]]
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +38,12 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
 
     def run(
         policy: Policy, scenario: Scenario, program: AgentProgram = PLAIN, limits: ProgramLimits = LIMITS
-    ) -> tuple[Trajectory, PolicyEndpoint]:
-        with serving(PolicyEndpoint(PolicyAnswers(template, policy))) as endpoint:
+    ) -> tuple[Trajectory, PolicyBackend]:
+        backend = PolicyBackend("policy", template, policy)
+        with EndpointServer(template, backend) as server:
             pool = Pool(1, options=program_options(program, limits, IMAGE))
             info = OperatorInfo(kind="agent", agent=program.name)
-            return play_program(program, endpoint, Episode(scenario), operator=info, limits=limits, pool=pool), endpoint
+            return play_program(program, server, Episode(scenario), operator=info, limits=limits, pool=pool), backend
 
     return run
 
@@ -151,7 +153,7 @@ def test_a_model_that_fails_voids_the_episode(play: Play) -> None:
     def fails(request: Any) -> ChatMessage:
         asked.append(request)
         if len(asked) == 3:
-            raise RuntimeError("the model is gone")
+            raise BackendError("the model is gone")
         return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
 
     trajectory, _ = play(fails, hand())
