@@ -44,6 +44,10 @@ class Episode:
         """The id of its trajectory."""
         return f"{self.scenario.id}-s{self.sample}"
 
+    def seed_in(self, run_seed: int) -> int:
+        """The seed of this episode; nothing but the run's seed, the scenario and the sample decides it."""
+        return random.Random(f"{run_seed}/{self.scenario.id}/{self.sample}").getrandbits(63)
+
 
 @dataclass
 class EpisodeSoFar:
@@ -101,7 +105,7 @@ def run_episode(
     changes: Changes | None = None
     error: str | None = None
     options = pool.options if pool else SandboxOptions(image=image, lifetime_seconds=limits.lifetime_seconds())
-    operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
+    operator.begin(scenario, episode.seed_in(seed))
     try:
         progress.tools = image_tools(options.image)
         with session(

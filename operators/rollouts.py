@@ -23,10 +23,13 @@ from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, SandboxOptions, remove_all
 from sandbox.pool import Pool
+from sandbox.session import SessionSource
 from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 FAILURES_IN_A_ROW = 3
 Play = Callable[[Episode, Callable[[str], None]], Trajectory]  # the second takes each command before it runs
+# Plays an episode otherwise than run_episode does. The second argument takes each command, the third has sandboxes.
+PlayEpisode = Callable[[Episode, Callable[[str], None], SessionSource], Trajectory]
 ATTEMPTS = 3
 
 
@@ -43,6 +46,8 @@ class RolloutPlan:
         image: of the sandboxes.
         ray: the cluster whose nodes play the episodes; None: threads of this process do.
         checked: takes the seconds that each episode's checker took; not with `ray`.
+        play: plays an episode instead of run_episode; `operator`, `seed` and `limits` are then not used.
+        options: of the sandboxes, where they are not made of `image` and `limits` alone.
     """
 
     operator: Callable[[], Operator]
@@ -53,6 +58,8 @@ class RolloutPlan:
     image: str = IMAGE
     ray: RayRun | None = None
     checked: Callable[[float], None] | None = None
+    play: PlayEpisode | None = None
+    options: SandboxOptions | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -140,14 +147,17 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
         ):  # fmt: skip
             yield pool, lambda episode, _: nodes.call(EpisodeNode.play, episode)
         return
-    options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
+    options = plan.options or SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
     ahead = Pool(min(workers, os.cpu_count() or 1), most=count, options=options)
     # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
     with WorkerPool(workers, cancelled=plan.cancelled, release=remove_all) as pool, ahead as sandboxes:
-        yield (
-            pool,
-            lambda episode, told: run_episode(
+
+        def play(episode: Episode, told: Callable[[str], None]) -> Trajectory:
+            if plan.play is not None:
+                return plan.play(episode, told, sandboxes)
+            return run_episode(
                 plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
                 pool=sandboxes, told=told, checked=plan.checked,
-            ),
-        )  # fmt: skip
+            )  # fmt: skip
+
+        yield pool, play
