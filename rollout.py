@@ -179,7 +179,7 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
 def check_agent_settings(settings: RolloutSettings) -> None:
     """Raise BadInputError for flags that do not belong to --operator agent."""
     if settings.ray is not None:
-        raise BadInputError("--ray does not belong to --operator agent, whose endpoint is on this machine; drop the flag")
+        raise BadInputError("--ray does not belong to --operator agent, whose endpoint is local; drop it")
     stage.require_seconds(settings.max_seconds, "--max-seconds")
     if settings.render is not None:
         raise BadInputError("--render: an agent program's messages are read by the base's chat template; drop the flag")
