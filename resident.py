@@ -69,7 +69,7 @@ FAILURES = (
 )  # fmt: skip
 
 
-class Request(Record):
+class JobRequest(Record):
     """A caller's request: one JSON line."""
 
     command: Literal["fit", "evaluate", "status", "stop"]
@@ -135,10 +135,10 @@ class Channel(io.TextIOBase):
                 self.open = False
 
 
-def read_request(stream: IO[str]) -> Request:
+def read_request(stream: IO[str]) -> JobRequest:
     """The request on a caller's stream. Raises BadInputError where none arrives, or it is malformed."""
     try:
-        return Request.model_validate(json.loads(stream.readline()))
+        return JobRequest.model_validate(json.loads(stream.readline()))
     except OSError as error:
         raise BadInputError(f"no request came within {REQUEST_SECONDS:g} seconds") from error
     except (ValueError, RecursionError) as error:  # bad JSON, bad UTF-8, a bad record; or JSON nested too deeply
@@ -152,7 +152,7 @@ class Server:
         # Absolute, because jobs run in their callers' directories. Not resolved: fit records the name of a link.
         self.base = str(Path(base).absolute()) if Path(base).is_dir() else base
         self.dtype, self.load_4bit, self.path = dtype, load_4bit, path
-        self.jobs: queue.Queue[tuple[IO[str], Request] | None] = queue.Queue()
+        self.jobs: queue.Queue[tuple[IO[str], JobRequest] | None] = queue.Queue()
         self.busy: str | None = None
         self.done = 0
         self.started = time.time()
@@ -244,7 +244,7 @@ class Server:
             "up_seconds": round(time.time() - self.started, 1),
         }
 
-    def work(self, held: HeldBase, stream: IO[str], request: Request) -> None:
+    def work(self, held: HeldBase, stream: IO[str], request: JobRequest) -> None:
         """Run one job, send its output to the caller, then take its adapter off the base."""
         self.busy = " ".join([request.command, *request.arguments])
         home = Path.cwd()
@@ -258,7 +258,7 @@ class Server:
             self.done += 1
         leave(stream, code)
 
-    def run(self, held: HeldBase, request: Request, out: Channel, err: Channel) -> int:
+    def run(self, held: HeldBase, request: JobRequest, out: Channel, err: Channel) -> int:
         """Run a job and return its exit code; a job that fails prints its traceback to `err`."""
         job = JOBS[request.command]
         own = ["--base", self.base, "--dtype", self.dtype, *(["--load-4bit"] if self.load_4bit else [])]

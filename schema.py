@@ -365,9 +365,12 @@ class Step(Record):
     command: str = Field(description="what the operator typed, verbatim")
     output: str = Field(description="what the operator saw: cut head + tail, undecodable bytes replaced")
     output_bytes: int = Field(description="bytes that were printed, before the cut")
-    exit_code: int = Field(description="124 for a command that was killed at the time limit")
-    cwd: str = Field(description="working directory afterwards")
-    duration_seconds: float
+    exit_code: int | None = Field(
+        default=None,
+        description="124 for a command that was killed at the time limit; null where an agent program does not tell it",
+    )
+    cwd: str = Field(description="working directory afterwards; empty where an agent program ran the command")
+    duration_seconds: float = Field(description="0 where an agent program ran the command: not measured")
     timed_out: bool = Field(default=False, description="killed at the time limit")
     oom: bool = Field(default=False, description="the kernel killed a process for memory")
     open_heredoc: bool = Field(default=False, description="a heredoc was never closed")
@@ -391,6 +394,30 @@ class Changes(Record):
     changed: list[Change] = Field(default=[], description="other type, mode, content or target")
     removed: list[str] = Field(default=[])
     more: int = Field(default=0, description="entries beyond the limit of 200, which are not listed")
+
+
+class Segment(Record):
+    """A run of tokens of one session. Each trained token was sampled after exactly the tokens before it here."""
+
+    token_ids: list[int] = Field(description="what the model read and sampled")
+    assistant_mask: list[int] = Field(description="1 for each sampled token that is trained here, 0 for the rest")
+    log_probs: list[float | None] = Field(description="log-probability of each trained token; null for the rest")
+
+    @model_validator(mode="after")
+    def _lists_align(self) -> Self:
+        if len({len(self.token_ids), len(self.assistant_mask), len(self.log_probs)}) != 1:
+            raise ValueError("token_ids, assistant_mask and log_probs differ in length")
+        return self
+
+
+class AgentRun(Record):
+    """What became of an agent program and its calls of the model."""
+
+    exit_code: int | None = Field(default=None, description="of the program; null where it was stopped")
+    seconds: float = Field(description="from its start to its end, or until it was stopped")
+    output: str = Field(description="what it printed: cut head + tail")
+    output_bytes: int
+    counts: dict[str, int] = Field(description="calls, tokens and forks, as the endpoint counted them")
 
 
 class Trajectory(Record):
@@ -426,6 +453,9 @@ class Trajectory(Record):
     token_ids: list[int] | None = Field(default=None, description="local operators: the context, as read and sampled")
     assistant_mask: list[int] | None = Field(default=None, description="1 for each sampled token, 0 for the rest")
     log_probs: list[float | None] | None = Field(default=None, description="log-probability of each sampled token")
+    segments: list[Segment] | None = Field(default=None, description="agent programs: all that was read and sampled")
+
+    agent_run: AgentRun | None = Field(default=None, description="what became of an agent program")
 
     @property
     def commands(self) -> list[str]:

@@ -135,9 +135,9 @@ class Renderer:
         if wire == "chat" and not tokenizer.chat_template:
             raise BadInputError(f"{_name(tokenizer)}: the tokenizer has no chat template; pass --render markers")
         self.tokenizer, self.wire = tokenizer, wire
-        self._description = _exact_tokenizer(tokenizer.backend_tokenizer.to_str())
-        self._plain = _tokenizer(self._description, specials=False)
-        self._specials = _tokenizer(self._description, specials=True)
+        self._description = exact_tokenizer(tokenizer.backend_tokenizer.to_str())
+        self._plain = text_tokenizer(self._description, specials=False)
+        self._specials = text_tokenizer(self._description, specials=True)
         self._special_ids = {id_ for id_, token in self._plain.get_added_tokens_decoder().items() if token.special}
         first = tokenizer("a")["input_ids"][:1]
         self.bos_id: int | None = tokenizer.bos_token_id if first == [tokenizer.bos_token_id] else None
@@ -530,7 +530,7 @@ def _mask(offsets: Sequence[Span], spans: Sequence[Span]) -> list[int]:
     return mask
 
 
-def _exact_tokenizer(description: str) -> str:
+def exact_tokenizer(description: str) -> str:
     """A tokenizer.json that leaves texts unchanged: no leading space, no BOS, no padding, no truncation."""
 
     def walk(value: Any) -> Any:
@@ -558,7 +558,8 @@ def _adds_space(component: Any) -> bool:
     return isinstance(component, dict) and component.get("type") in ("Prepend", "Strip")
 
 
-def _tokenizer(description: str, *, specials: bool) -> Any:
+def text_tokenizer(description: str, *, specials: bool) -> Any:
+    """A tokenizer from its tokenizer.json. Without `specials`, special tokens that are spelled out are plain text."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(description)

@@ -23,10 +23,13 @@ from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, SandboxOptions, remove_all
 from sandbox.pool import Pool
+from sandbox.session import SessionSource
 from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 FAILURES_IN_A_ROW = 3
 Play = Callable[[Episode, Callable[[str], None]], Trajectory]  # the second takes each command before it runs
+# Plays an episode otherwise than run_episode does. The second argument takes each command, the third has sandboxes.
+PlayEpisode = Callable[[Episode, Callable[[str], None], SessionSource], Trajectory]
 ATTEMPTS = 3
 
 
@@ -41,8 +44,11 @@ class RolloutPlan:
         workers: episodes at once.
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
         image: of the sandboxes.
-        ray: the cluster whose nodes play the episodes, or its nodes, which a caller has opened (`episode_nodes`) that
-            runs several plans on them; None: threads of this process play.
+        ray: the cluster whose nodes play the episodes, or its open nodes (`with episode_nodes(...)`), where several
+            plans are played on them; None: threads of this process play.
+        checked: takes the seconds that each episode's checker took; not with `ray`.
+        play: plays an episode instead of run_episode; `operator`, `seed` and `limits` are then not used.
+        options: of the sandboxes, where they are not made of `image` and `limits` alone.
     """
 
     operator: Callable[[], Operator]
@@ -52,6 +58,9 @@ class RolloutPlan:
     cancelled: threading.Event
     image: str = IMAGE
     ray: RayRun | Nodes[EpisodeNode] | None = None
+    checked: Callable[[float], None] | None = None
+    play: PlayEpisode | None = None
+    options: SandboxOptions | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -135,17 +144,20 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
             pool = stack.enter_context(WorkerPool(workers, cancelled=plan.cancelled, release=nodes.release))
             yield pool, lambda episode, _: nodes.call(EpisodeNode.play, episode)
         return
-    options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
+    options = plan.options or SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
     ahead = Pool(min(workers, os.cpu_count() or 1), most=count, options=options)
     # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
     with WorkerPool(workers, cancelled=plan.cancelled, release=remove_all) as pool, ahead as sandboxes:
-        yield (
-            pool,
-            lambda episode, told: run_episode(
+
+        def play(episode: Episode, told: Callable[[str], None]) -> Trajectory:
+            if plan.play is not None:
+                return plan.play(episode, told, sandboxes)
+            return run_episode(
                 plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
-                pool=sandboxes, told=told,
-            ),
-        )  # fmt: skip
+                pool=sandboxes, told=told, checked=plan.checked,
+            )  # fmt: skip
+
+        yield pool, play
 
 
 def episode_nodes(plan: RolloutPlan, ray: RayRun) -> Nodes[EpisodeNode]:
