@@ -107,6 +107,8 @@ def well_formed(value: Any, depth: int = 0) -> Any:
 
 def well_formed_message(message: ChatMessage) -> ChatMessage:
     """The message with well-formed texts."""
+    if not message.tool_calls and message.content.isascii() and message.reasoning.isascii():
+        return message
     calls = tuple(
         ToolCall(*map(well_formed, (call.id, call.name, call.arguments, call.raw))) for call in message.tool_calls
     )
