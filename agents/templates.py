@@ -51,6 +51,7 @@ class ChatTemplate:
         self._special_texts = sorted(specials, key=len, reverse=True)
         self._spelled = re.compile("|".join(map(re.escape, self._special_texts)) or r"(?!)")
         self.end_text = self._end_text()
+        self.opens_thought = self._apply([ChatMessage("user", "-")], []).rstrip().endswith(THINK)
         ends = [self.end_text, *OTHER_ENDS, str(tokenizer.eos_token)]
         self.end_ids = frozenset(specials[one] for one in ends if one in specials)
 
@@ -114,19 +115,25 @@ class ChatTemplate:
         """The message in sampled ids, with every call. What follows the first end marker is left out."""
         ids = list(token_ids)
         ends = [at for at, id_ in enumerate(ids) if id_ in self.end_ids]
-        text = self.decode(ids[: ends[0]] if ends else ids)
-        reasoning = ""
-        if THOUGHT in text:
-            before, _, text = text.partition(THOUGHT)
-            reasoning, text = before.partition(THINK)[2] if THINK in before else before, text.lstrip("\n")
+        reasoning, text = self._thought(self.decode(ids[: ends[0]] if ends else ids))
         content, calls = self.form.read(text)
-        return ChatMessage("assistant", content, reasoning.strip(), tuple(calls))
+        return ChatMessage("assistant", content, reasoning, tuple(calls))
+
+    def _thought(self, text: str) -> tuple[str, str]:
+        """The reasoning at the start of a sampled text, and the text after it. Tags further on are text."""
+        opened = self.opens_thought or text.lstrip().startswith(THINK)
+        before, mark, rest = text.partition(THOUGHT)
+        if not opened or not mark:
+            return "", text
+        return before.strip().removeprefix(THINK).strip(), rest.lstrip("\n")
 
     def write(self, message: ChatMessage) -> list[int]:
         """The ids of an assistant turn as a model would sample it, with its end marker."""
         mark = _unused("spelled", [message], [])
         plain = self._escape(message, mark)
-        thought = f"{THINK}\n{plain.reasoning}\n{THOUGHT}\n\n" if plain.reasoning else ""
+        thought = f"{plain.reasoning}\n{THOUGHT}\n\n" if plain.reasoning or self.opens_thought else ""
+        if thought and not self.opens_thought:
+            thought = f"{THINK}\n{thought}"
         return self._encode(thought + self.form.write(plain.content, plain.tool_calls) + self.end_text, mark)
 
     def decode(self, token_ids: Sequence[int]) -> str:

@@ -163,7 +163,9 @@ def test_a_retried_request_reads_the_same_ids_and_one_reply_is_trained() -> None
     talk = Talk()
     talk.turn("one!sh=a", "out")
     first = talk.reply("lost")
+    encoded = talk.counts("encoded_tokens")
     second = talk.reply("kept")
+    assert talk.counts("encoded_tokens") == encoded
     assert talk.rows() == ["one!sh=a\1kept\1"]  # none is continued: the last
     talk.messages += [first, ChatMessage("user", "on")]
     talk.reply("end")
@@ -200,6 +202,15 @@ def test_drift_is_a_fork_and_nothing_sampled_is_overwritten(
     talk.reply("end")
     assert sorted(talk.rows()) == expected
     assert talk.counts("forks", f"fork_{cause}") == [1, 1]
+
+
+def test_reasoning_that_the_client_changes_is_a_fork_and_reasoning_that_it_leaves_out_is_none() -> None:
+    for replayed, forks in (("", 0), (" why ", 0), ("why not", 1)):
+        talk = Talk()
+        reply = talk.reply("(why)one")
+        talk.messages += [ChatMessage("assistant", reply.content, replayed), ChatMessage("user", "on")]
+        talk.reply("two")
+        assert (replayed, talk.counts("forks")) == (replayed, [forks])
 
 
 def test_drift_after_an_output_shares_it_and_trains_it_once() -> None:

@@ -113,6 +113,19 @@ def test_random_turns_come_back_from_their_ids_with_every_call(base: Path, name:
         assert read.reasoning == message.reasoning
 
 
+def test_reasoning_is_read_where_the_header_opens_it(base: Path) -> None:
+    tokenizer = copy.deepcopy(tokenizer_of(base, "qwen2_5"))
+    header = "{{- '<|im_start|>assistant\\n' }}"
+    assert tokenizer.chat_template.count(header) == 1
+    tokenizer.chat_template = tokenizer.chat_template.replace(header, header.replace("\\n", "\\n<think>\\n"))
+    template = ChatTemplate.of(tokenizer)
+    for reasoning in ("", "Which file?"):
+        message = ChatMessage("assistant", "Look </think> there.", reasoning)
+        ids = template.write(message)
+        assert template.parse(ids) == message
+        assert "<think>" not in template.decode(ids)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tail_is_what_the_template_writes_after_the_last_turn(base: Path, name: str) -> None:
     template, randomness = template_of(base, name), random.Random(name)
