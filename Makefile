@@ -50,7 +50,7 @@ $(VENV)/installed: requirements.txt
 
 dev: $(VENV)/installed-dev
 
-$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+$(VENV)/installed-dev: requirements-dev.txt requirements-ray.txt $(VENV)/installed
 	@echo "== environment: packages for tests and benches, from requirements-dev.txt"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r requirements-dev.txt
 	@touch $@

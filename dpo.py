@@ -23,25 +23,31 @@ ERROR, --overfit where the loss of its pairs does not reach about zero, --plan w
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from pipeline import stage
-from model import hardware, loading
-from model.loading import adapter_hash, fetch, model_hash
+from model import hardware
+from model.loading import adapter_hash, model_hash
 from model.render import Renderer
-from pipeline.files import read_identity, read_manifest, read_scenarios, split_trajectories, write_identity, write_json
-from pipeline.holdout import overlap, print_unknown_split, refuse_overlap
-from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession, Trajectory
+from pipeline.files import read_manifest, read_scenarios, split_trajectories, write_identity, write_json
+from pipeline.holdout import overlap, print_unknown_split
+from schema import AdapterIdentity, BadInputError, Trajectory
 from training import reload, run
+from training.continued import (
+    RATE_SHARE,
+    check_start,
+    each_once,
+    flags_of_start,
+    identity_after,
+    refuse_held_out,
+    sessions_behind,
+    start_of,
+)
 from training.dataset import steps_of
 from training.inspection import inspect, show, statistics_of
 from training.loop import OVERFIT_LOSS
 from training.plan import Plan, plan_of, print_plan
-from training.preference import RATE_SHARE, DpoSettings, PreferenceData, add_preference_flags, preference_data
+from training.preference import DpoSettings, PreferenceData, add_preference_flags, preference_data
 from training.preference_run import train_pairs
-
-OF_THE_START = ("render", "lora_r", "lora_alpha", "lora_targets")  # the form that an adapter keeps
 
 
 def main(settings: DpoSettings) -> int:
@@ -51,7 +57,7 @@ def main(settings: DpoSettings) -> int:
         run.out_of(settings)
     trajectories, others = split_trajectories(settings.data, settings.scenarios, partial=settings.partial)
     given, settings = settings, settings.within_context()
-    base, start = settings.base, start_of(settings)
+    base, start = settings.base, start_of(settings.adapter)
     if settings.inspect_only or settings.plan_only:
         run.check_tokenizer(base)
         settings = settings.with_learning_rate(RATE_SHARE)
@@ -64,10 +70,15 @@ def main(settings: DpoSettings) -> int:
     out = run.out_of(settings)
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
-    settings = check_start(settings, finished=finished)
+    check_start(settings, finished=finished)
+    settings = settings.with_learning_rate(RATE_SHARE)
     renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
     data = None if finished else checked_data(settings, start, trajectories, others, renderer)
-    flags = flags_of_run(settings, start)
+    flags = {
+        **settings.deciding_flags(),
+        **flags_of_start(settings, start),
+        "scenarios": stage.hash_directory(settings.scenarios) if settings.scenarios else None,
+    }
     manifest = stage.begin(out, stage="dpo", flags=flags, inputs=[settings.data], redo=settings.redo)
     if manifest.finished:
         return run.print_finished(out, base, manifest)
@@ -83,7 +94,8 @@ def main(settings: DpoSettings) -> int:
     if model_hash(base) != flags["base_hash"] or run.files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed during the training")
     write_json(out / "render.json", renderer.describe())
-    write_identity(out, identity_after(settings, start, data, manifest))
+    sessions = run.sessions_of(data.dataset)
+    write_identity(out, identity_after(settings, start, manifest, data_hash=data.hash(), trained_on=sessions))
     if settings.reload_after is not False:
         run.free_memory()
         figures["logits_differ_by"] = reload.in_fresh_process(base, out)
@@ -91,24 +103,6 @@ def main(settings: DpoSettings) -> int:
     stage.finish(out, manifest, ids=[example.id for example in data.dataset.examples], counts=counts)
     stage.print_summary({"out": str(out), "base": base, "adapter": str(settings.adapter), **counts})
     return stage.DONE
-
-
-def start_of(settings: DpoSettings) -> AdapterIdentity:
-    """The identity of the adapter to start from. Raises BadInputError where it is not a finished one."""
-    if not (settings.adapter / "adapter_model.safetensors").exists():
-        raise BadInputError(f"{settings.adapter}: no adapter_model.safetensors; name a directory that sft.py finished")
-    start = read_identity(settings.adapter)
-    if missing := [name for name in OF_THE_START if name not in start.flags]:
-        raise BadInputError(f"{settings.adapter / 'sekft.json'}: flags: no {missing[0]}; name an adapter of sft.py")
-    return start
-
-
-def check_start(settings: DpoSettings, *, finished: bool) -> DpoSettings:
-    """Check machine, base and start adapter before any weight is read; returns settings with their rate."""
-    if not finished:
-        loading.check_machine(settings.base, settings.dtype)
-    fetch(settings.base, settings.adapter)
-    return settings.with_learning_rate(RATE_SHARE)
 
 
 def pairs_of(
@@ -153,37 +147,8 @@ def checked_data(
     if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
         print(line, file=sys.stderr)
     if settings.holdout:
-        refuse_held_out(settings, start, data)
+        refuse_held_out(settings, start, run.sessions_of(data.dataset), "--data")
     return data
-
-
-def all_sessions(start: AdapterIdentity, data: PreferenceData) -> list[TrainedSession]:
-    """What this run and every run behind it trained on, each session once."""
-    sessions = [*start.trained_on, *run.sessions_of(data.dataset)]
-    return [TrainedSession(**one) for one in {row.model_dump_json(): row.model_dump() for row in sessions}.values()]
-
-
-def refuse_held_out(settings: DpoSettings, start: AdapterIdentity, data: PreferenceData) -> None:
-    """Raise BadInputError where a pair, or a session behind the start adapter, is held out."""
-    assert settings.holdout is not None
-    scenarios = read_scenarios(settings.holdout, partial=settings.partial)
-    for sessions, trained in (
-        (run.sessions_of(data.dataset), "--data holds"),
-        (start.trained_on, f"the adapter {settings.adapter} was trained on"),
-    ):
-        refuse_overlap(sessions, settings.holdout, scenarios, trained=trained, remedy="train on the other side")
-
-
-def flags_of_run(settings: DpoSettings, start: AdapterIdentity) -> dict[str, Any]:
-    """The flags in the manifest: everything that decides the adapter, and the form that it has from its start."""
-    return {
-        **settings.deciding_flags(),
-        **{name: start.flags[name] for name in OF_THE_START},
-        "adapter": adapter_hash(settings.adapter),
-        "base": Path(settings.base).name,
-        "base_hash": model_hash(settings.base),
-        "scenarios": stage.hash_directory(settings.scenarios) if settings.scenarios else None,
-    }
 
 
 def preference_plan(settings: DpoSettings, start: AdapterIdentity, data: PreferenceData) -> Plan:
@@ -207,7 +172,8 @@ def print_pairs(data: PreferenceData, renderer: Renderer, settings: DpoSettings,
     held_out = None
     if settings.holdout:
         scenarios = read_scenarios(settings.holdout, partial=settings.partial)
-        held_out = overlap(all_sessions(start, data), settings.holdout, scenarios)
+        sessions = each_once([*sessions_behind(settings.base, start), *run.sessions_of(data.dataset)])
+        held_out = overlap(sessions, settings.holdout, scenarios)
     findings = inspect(data.dataset, renderer, held_out=held_out)
     for chosen, rejected in data.pairs[: settings.show_rows]:
         for side, example in (("chosen", chosen), ("rejected", rejected)):
@@ -231,25 +197,6 @@ def print_pairs(data: PreferenceData, renderer: Renderer, settings: DpoSettings,
         }
     )
     return stage.BAD_INPUT if any(finding.level == "ERROR" for finding in findings) else stage.DONE
-
-
-def identity_after(
-    settings: DpoSettings, start: AdapterIdentity, data: PreferenceData, manifest: Manifest
-) -> AdapterIdentity:
-    """The identity of the trained adapter: its base, the runs behind it, and what any of them was trained on."""
-    before = EarlierRun(
-        adapter_hash=manifest.flags["adapter"], flags=start.flags, git_commit=start.git_commit,
-        data_hash=start.data_hash,
-    )  # fmt: skip
-    return AdapterIdentity(
-        base=settings.base,
-        base_hash=manifest.flags["base_hash"],
-        flags=manifest.flags,
-        git_commit=manifest.git_commit,
-        data_hash=data.hash(),
-        earlier=[*start.earlier, before],
-        trained_on=all_sessions(start, data),
-    )
 
 
 def parser() -> argparse.ArgumentParser:

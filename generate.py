@@ -18,6 +18,7 @@ taxonomies, images and scenarios of your own.
 """
 
 import argparse
+import contextlib
 import random
 import sys
 import threading
@@ -33,8 +34,9 @@ from typing import Any
 import taxonomy
 from pipeline import stage
 from authoring.duplicates import NearDuplicates
-from authoring.gate import gate
+from authoring.gate import GateResult, gate
 from authoring.linter import check_directory
+from authoring.ray_gate import GateNode, GateNodePlan
 from authoring.teacher import (
     BudgetSpentError,
     BundleError,
@@ -49,6 +51,7 @@ from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from operators.chat import EndpointError, RequestRefusedError
 from pipeline.files import read_json, read_record, read_taxonomy, write_json, write_record
+from pipeline.ray_workers import Nodes, add_ray_flag, require_ray
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, add_image_flag, image_tools, reap, remove_all, require_image
 from schema import BadInputError, OwnTaxonomy, Scenario, known_values
@@ -100,6 +103,7 @@ class GenerateSettings:
     repairs: int
     max_total_tokens: int | None
     timeout_seconds: float
+    ray: str | None
     redo: bool
 
 
@@ -108,6 +112,7 @@ def main(settings: GenerateSettings) -> int:
     start, n, out = time.monotonic(), settings.n, settings.out
     if settings.check is not None or out is None:
         return check_scenarios(settings)
+    require_ray(settings.ray)
     own = read_taxonomy(settings.taxonomy) if settings.taxonomy else None
     names, difficulties = check_generate_settings(settings, known_values(own))
     author = choose_author(settings.author)
@@ -126,7 +131,12 @@ def main(settings: GenerateSettings) -> int:
     budget = settings.max_total_tokens
     teacher = Teacher(out / "raw", model=model, max_total_tokens=budget) if author == "teacher" else None
     generation = _Generation(settings, out, teacher, own, difficulties)
-    with stage.Progress(n, "generate") as bar:
+    with contextlib.ExitStack() as stack:
+        if settings.ray is not None:
+            begin = GateNodePlan(settings.image, image_digest, settings.timeout_seconds)
+            ray = Nodes(settings.ray, workers=settings.workers, begin=begin, cancelled=generation.cancelled)
+            generation.nodes = stack.enter_context(ray)
+        bar = stack.enter_context(stage.Progress(n, "generate"))
         ended = generation.admit(attempts(settings.seed, names, known_values(own), difficulties), bar)
     counts = generation.counts()
     if not ended:
@@ -146,7 +156,7 @@ def check_scenarios(settings: GenerateSettings) -> int:
     if settings.check is None:
         raise BadInputError("--out: missing; name the directory to write, or one to check with --check")
     mixed = {"--out": settings.out, "--taxonomy": settings.taxonomy, "--author": settings.author,
-             "--tasks": settings.tasks}  # fmt: skip
+             "--tasks": settings.tasks, "--ray": settings.ray}  # fmt: skip
     if given := [flag for flag, value in mixed.items() if value is not None]:
         raise BadInputError(f"{given[0]}: does not belong to --check, which writes nothing; drop it")
     if settings.workers < 1:
@@ -265,13 +275,15 @@ class _Generation:
     voided: int = 0
     known: NearDuplicates = field(default_factory=NearDuplicates)
     cancelled: threading.Event = field(default_factory=threading.Event)
+    nodes: Nodes[GateNode] | None = None  # whose engines gate; None: this machine's
 
     def admit(self, stream: Iterator[Attempt], bar: stage.Progress) -> str:
         """Settle the attempts in order until `n` are admitted; returns why it ended before that, or an empty string."""
         n, workers = self.settings.n, self.settings.workers
         under_way: deque[_Job] = deque()
         try:
-            with WorkerPool(workers, cancelled=self.cancelled, release=remove_all) as pool:
+            release = self.nodes.release if self.nodes else remove_all
+            with WorkerPool(workers, cancelled=self.cancelled, release=release) as pool:
                 while len(self.admitted) < n:
                     # Never more than are missing: what comes after the last one admitted would be thrown away.
                     while len(under_way) < min(2 * workers, n - len(self.admitted)):
@@ -351,10 +363,7 @@ class _Generation:
         for tried in range(1, SANDBOX_TRIES + 1):
             self._stop_if_cancelled()
             try:
-                found = gate(
-                    scenario, timeout_seconds=self.settings.timeout_seconds, cancelled=self.cancelled.is_set,
-                    image=self.settings.image,
-                )  # fmt: skip
+                found = self._verdict(scenario)
                 break
             except SandboxError:
                 if tried == SANDBOX_TRIES:
@@ -365,6 +374,15 @@ class _Generation:
             return AttemptResult(gate=found.gate, reason=found.reason, rounds=rounds, bundle=bundle)
         bundle["provenance"]["gates"] = {**found.findings, "rounds": rounds}
         return AttemptResult(Scenario.model_validate(bundle), rounds=rounds)
+
+    def _verdict(self, scenario: Scenario) -> GateResult:
+        """The gate's verdict, from some node where there is a cluster. Raises SandboxError."""
+        if self.nodes is not None:
+            return self.nodes.call(GateNode.gate, scenario)
+        return gate(
+            scenario, timeout_seconds=self.settings.timeout_seconds, cancelled=self.cancelled.is_set,
+            image=self.settings.image,
+        )  # fmt: skip
 
     def _stop_if_cancelled(self) -> None:
         if self.cancelled.is_set():
@@ -432,6 +450,7 @@ def parser() -> argparse.ArgumentParser:
         help="archetypes, providers and channels of your own beside the shipped ones (default none); needs the teacher",
     )  # fmt: skip
     add_image_flag(made)
+    add_ray_flag(made)
     made.add_argument(
         "--author", choices=("teacher", "template"),
         help="who writes (default: teacher as soon as SEKFT_MODEL or SEKFT_URL is set, else template)",

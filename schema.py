@@ -365,9 +365,12 @@ class Step(Record):
     command: str = Field(description="what the operator typed, verbatim")
     output: str = Field(description="what the operator saw: cut head + tail, undecodable bytes replaced")
     output_bytes: int = Field(description="bytes that were printed, before the cut")
-    exit_code: int = Field(description="124 for a command that was killed at the time limit")
-    cwd: str = Field(description="working directory afterwards")
-    duration_seconds: float
+    exit_code: int | None = Field(
+        default=None,
+        description="124 for a command that was killed at the time limit; null where an agent program does not tell it",
+    )
+    cwd: str = Field(description="working directory afterwards; empty where an agent program ran the command")
+    duration_seconds: float = Field(description="0 where an agent program ran the command: not measured")
     timed_out: bool = Field(default=False, description="killed at the time limit")
     oom: bool = Field(default=False, description="the kernel killed a process for memory")
     open_heredoc: bool = Field(default=False, description="a heredoc was never closed")
@@ -407,6 +410,16 @@ class Segment(Record):
         return self
 
 
+class AgentRun(Record):
+    """What became of an agent program and its calls of the model."""
+
+    exit_code: int | None = Field(default=None, description="of the program; null where it was stopped")
+    seconds: float = Field(description="from its start to its end, or until it was stopped")
+    output: str = Field(description="what it printed: cut head + tail")
+    output_bytes: int
+    counts: dict[str, int] = Field(description="calls, tokens and forks, as the endpoint counted them")
+
+
 class Trajectory(Record):
     """A recorded episode with its labels."""
 
@@ -441,6 +454,8 @@ class Trajectory(Record):
     assistant_mask: list[int] | None = Field(default=None, description="1 for each sampled token, 0 for the rest")
     log_probs: list[float | None] | None = Field(default=None, description="log-probability of each sampled token")
     segments: list[Segment] | None = Field(default=None, description="agent programs: all that was read and sampled")
+
+    agent_run: AgentRun | None = Field(default=None, description="what became of an agent program")
 
     @property
     def commands(self) -> list[str]:

@@ -44,6 +44,10 @@ class Episode:
         """The id of its trajectory."""
         return f"{self.scenario.id}-s{self.sample}"
 
+    def seed_in(self, run_seed: int) -> int:
+        """The seed of this episode; nothing but the run's seed, the scenario and the sample decides it."""
+        return random.Random(f"{run_seed}/{self.scenario.id}/{self.sample}").getrandbits(63)
+
 
 @dataclass
 class EpisodeSoFar:
@@ -78,6 +82,7 @@ def run_episode(
     pool: SessionSource | None = None,
     image: str = IMAGE,
     told: Callable[[str], None] | None = None,
+    checked: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Play an episode in a fresh container and record it.
 
@@ -93,13 +98,14 @@ def run_episode(
         pool: sandboxes that were started ahead of time, on their own image.
         image: of the sandbox, where there is no pool.
         told: takes each command before it runs.
+        checked: takes the seconds that the checker's container took.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = EpisodeSoFar(told=told), None, False
     changes: Changes | None = None
     error: str | None = None
     options = pool.options if pool else SandboxOptions(image=image, lifetime_seconds=limits.lifetime_seconds())
-    operator.begin(scenario, random.Random(f"{seed}/{scenario.id}/{episode.sample}").getrandbits(63))
+    operator.begin(scenario, episode.seed_in(seed))
     try:
         progress.tools = image_tools(options.image)
         with session(
@@ -111,7 +117,10 @@ def run_episode(
         ) as shell:
             outcome, error = act(operator, scenario, shell, limits, progress, cancelled)
             if outcome not in VOIDED:
+                began = time.monotonic()
                 check = shell.verify(scenario.checker, timeout_seconds=limits.timeout_seconds)
+                if checked:
+                    checked(time.monotonic() - began)
                 verified = check.passed is True
                 if check.passed is None:
                     outcome, error = "checker_failed", check.error or check.output

@@ -4,7 +4,7 @@ import argparse
 import random
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial as partial_of
@@ -17,10 +17,13 @@ from model.loading import DTYPES, HeldBase, adapter_argument, check_machine, fet
 from model.render import Renderer, Wire
 from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
+from operators.ray_episodes import RayRun
+from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_identity, read_scenarios, read_trajectories, sessions_in_base, write_report
 from pipeline.holdout import print_unknown_split, refuse_overlap
 from pipeline.rates import brief, compare_subjects
+from pipeline.ray_workers import add_ray_flag, require_ray
 from pipeline.tables import print_table
 from pipeline.verdicts import clean_up as tidy
 from sandbox.containers import add_image_flag, reap, require_image
@@ -55,6 +58,7 @@ class EvalSettings:
     no_cache: bool
     against: Path | None
     image: str
+    ray: str | None
     partial: bool
     redo: bool
 
@@ -90,6 +94,7 @@ class EvalSettings:
 
 def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     """Check, load the model once, play every episode, report; the exit code. The base may be a `held` one."""
+    require_ray(settings.ray)
     stage.require_seconds(settings.timeout_seconds)
     if settings.base_n is not None and settings.base_n < 1:
         raise BadInputError(f"--base-n is {settings.base_n}; play at least 1 scenario, or drop --compare-base")
@@ -130,7 +135,7 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     }
     transcripts: dict[str, dict[str, int | float]] = {}
     if earlier or any(len(found) < len(settings.scenarios_of(one, chosen)) for one, found in episodes.items()):
-        transcripts = run_subjects(settings, chosen, episodes, earlier, held)
+        transcripts = run_subjects(settings, chosen, episodes, earlier, image, held)
     report = report_of(settings, chosen, episodes, transcripts)
     write_report(out, report)
     rows = {"scenarios": len(records), "n": len(chosen), "not_chosen": len(records) - len(chosen)}
@@ -167,6 +172,7 @@ def run_subjects(
     chosen: Sequence[Scenario],
     episodes: Episodes,
     earlier: dict[Subject, list[Trajectory]],
+    image_digest: str,
     held: HeldBase | None = None,
 ) -> dict[str, dict[str, int | float]]:
     """Load the model, and play for each subject what is not in `episodes` yet, which is filled.
@@ -174,31 +180,61 @@ def run_subjects(
     Returns how each subject's transcripts differ from the earlier run's, where there is one.
     """
     transcripts: dict[str, dict[str, int | float]] = {}
-    model, tokenizer = load_model(
-        settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit, held=held
-    )
-    renderer = (
-        Renderer.for_adapter(settings.adapter, tokenizer)
-        if settings.adapter
-        else Renderer.for_base(tokenizer, settings.render or MARKERS)
-    )
+    # The nodes of a cluster load their own; here it is then needed only to compare transcripts.
+    model, renderer = load_subjects(settings, held) if settings.ray is None or earlier else (None, None)
     for subject, found in episodes.items():
-        adapter, cancelled = settings.adapter if subject == "adapter" else None, threading.Event()
-        make = partial_of(
-            LocalOperator, Decoder(model, use_cache=not settings.no_cache), renderer, name=settings.base,
-            adapter=adapter, cancelled=cancelled, tidy=tidy if subject == "clean_up" else None,
-            temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
-        )  # fmt: skip
+        cancelled = threading.Event()
+        make = (
+            operators_of(settings, subject, model, renderer, cancelled) if settings.ray is None else ReferenceOperator
+        )
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image)
+        ray = None
+        if settings.ray is not None:
+            ray = RayRun(settings.ray, image_digest, partial_of(node_subject, settings, subject), settings.base)
+        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image, ray)
         todo = [Episode(one) for one in settings.scenarios_of(subject, chosen) if one.id not in found]
-        with model.disable_adapter() if settings.adapter and adapter is None else nullcontext():
+        with model.disable_adapter() if model and is_bare(settings, subject) else nullcontext():
             played = run_episodes(plan, todo, settings.out_directory() / subject, label=f"eval {subject}")
             found |= {episode.scenario_id: episode for episode in played.values()}
             if both := pairs(earlier.get(subject, []), found):
                 transcripts[subject] = compare_transcripts(model, both)
                 print(f"{subject}: transcripts against {settings.against}: {transcripts[subject]}", file=sys.stderr)
     return transcripts
+
+
+def load_subjects(settings: EvalSettings, held: HeldBase | None = None) -> tuple[Any, Renderer]:
+    """The model with its adapter, and the renderer of its sessions."""
+    model, tokenizer = load_model(
+        settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit, held=held
+    )
+    if settings.adapter:
+        return model, Renderer.for_adapter(settings.adapter, tokenizer)
+    return model, Renderer.for_base(tokenizer, settings.render or MARKERS)
+
+
+def is_bare(settings: EvalSettings, subject: Subject) -> bool:
+    """True where the subject plays with the loaded adapter switched off."""
+    return settings.adapter is not None and subject != "adapter"
+
+
+def operators_of(
+    settings: EvalSettings, subject: Subject, model: Any, renderer: Any, cancelled: threading.Event
+) -> Callable[[], LocalOperator]:
+    """What makes the operators of a subject; the caller switches the adapter off where it is bare."""
+    return partial_of(
+        LocalOperator, Decoder(model, use_cache=not settings.no_cache), renderer, name=settings.base,
+        adapter=settings.adapter if subject == "adapter" else None, cancelled=cancelled,
+        tidy=tidy if subject == "clean_up" else None,
+        temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
+    )  # fmt: skip
+
+
+def node_subject(settings: EvalSettings, subject: Subject, cancelled: threading.Event) -> Callable[[], LocalOperator]:
+    """The same on a node of a cluster, which loads the model. A node plays one subject, so the adapter stays off."""
+    model, renderer = load_subjects(settings)
+    if is_bare(settings, subject):
+        model.disable_adapter().__enter__()
+    return operators_of(settings, subject, model, renderer, cancelled)
 
 
 def pairs(
@@ -262,6 +298,7 @@ def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--no-cache", action="store_true", help="no KV cache: slow, a check of the cache")
     add("--against", type=Path, default=None, help="an earlier --out: count transcripts that differ (default none)")
     add_image_flag(parser)
+    add_ray_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     return parser

@@ -4,24 +4,32 @@ An episode whose sandbox broke, or whose endpoint gave an answer that cannot be 
 stays void then, so that no episode is played until it comes out well.
 """
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from model.loading import model_hash
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Operator
+from operators.ray_episodes import EpisodeNode, EpisodeNodePlan, RayRun
 from operators.under_way import UnderWay
 from pipeline.files import LIVE, read_record, write_record
+from pipeline.ray_workers import Nodes
 from pipeline.stage import Progress
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, SandboxOptions, remove_all
 from sandbox.pool import Pool
+from sandbox.session import SessionSource
 from schema import VOIDED, BadInputError, Scenario, Trajectory
 
 FAILURES_IN_A_ROW = 3
+Play = Callable[[Episode, Callable[[str], None]], Trajectory]  # the second takes each command before it runs
+# Plays an episode otherwise than run_episode does. The second argument takes each command, the third has sandboxes.
+PlayEpisode = Callable[[Episode, Callable[[str], None], SessionSource], Trajectory]
 ATTEMPTS = 3
 
 
@@ -30,12 +38,16 @@ class RolloutPlan:
     """How episodes are run.
 
     Attributes:
-        operator: makes the operator of one episode.
+        operator: makes the operator of one episode. With `ray` it is not used.
         seed: of the sampling.
         limits: of each episode.
         workers: episodes at once.
         cancelled: once set, no episode begins and those under way end. The operators look at it too.
         image: of the sandboxes.
+        ray: the cluster whose nodes play the episodes; None: threads of this process do.
+        checked: takes the seconds that each episode's checker took; not with `ray`.
+        play: plays an episode instead of run_episode; `operator`, `seed` and `limits` are then not used.
+        options: of the sandboxes, where they are not made of `image` and `limits` alone.
     """
 
     operator: Callable[[], Operator]
@@ -44,6 +56,10 @@ class RolloutPlan:
     workers: int
     cancelled: threading.Event
     image: str = IMAGE
+    ray: RayRun | None = None
+    checked: Callable[[float], None] | None = None
+    play: PlayEpisode | None = None
+    options: SandboxOptions | None = None
 
 
 def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
@@ -92,24 +108,16 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
     done: dict[str, Trajectory] = {}
     failures = 0
     recorded = {path.stem for path in out.glob("*.json") if path.name != "manifest.json" and path.name != LIVE}
-    size = max(1, min(plan.workers, len(episodes), os.cpu_count() or 1))
-    workers = WorkerPool(min(plan.workers, len(episodes)), cancelled=plan.cancelled, release=remove_all)
-    options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
-    ahead = Pool(size, most=len(episodes), options=options)
-    # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
+    total = len(recorded | {episode.id for episode in episodes})
     with (
-        workers as pool,
-        ahead as sandboxes,
+        player(plan, len(episodes)) as (pool, play),
         Progress(len(episodes), label) as bar,
-        UnderWay(out, total=len(recorded | {episode.id for episode in episodes})) as under_way,
+        UnderWay(out, total=total) as under_way,
     ):
 
         def one(episode: Episode) -> Trajectory:
             with under_way.episode(episode.id) as told:
-                return run_episode(
-                    plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
-                    pool=sandboxes, told=told,
-                )  # fmt: skip
+                return play(episode, told)
 
         for future in as_completed([pool.submit(one, numbered(out, episode)) for episode in episodes]):
             if future.cancelled() or (trajectory := future.result()).outcome == "cancelled":
@@ -121,3 +129,35 @@ def run_episodes(plan: RolloutPlan, episodes: Sequence[Episode], out: Path, *, l
             if failures >= max(FAILURES_IN_A_ROW, plan.workers):
                 plan.cancelled.set()
     return done
+
+
+@contextlib.contextmanager
+def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
+    """A pool for `count` episodes and a function that plays one: here, or on some node of the cluster."""
+    workers = max(1, min(plan.workers, count))
+    if plan.ray is not None:
+        base_hash = model_hash(plan.ray.base) if plan.ray.base is not None else None
+        begin = EpisodeNodePlan(plan.ray, plan.seed, plan.limits, workers, plan.image, base_hash)
+        with (
+            Nodes(
+                plan.ray.address, workers=workers, begin=begin, cancelled=plan.cancelled,
+                needs_device=plan.ray.base is not None,
+            ) as nodes,
+            WorkerPool(workers, cancelled=plan.cancelled, release=nodes.release) as pool,
+        ):  # fmt: skip
+            yield pool, lambda episode, _: nodes.call(EpisodeNode.play, episode)
+        return
+    options = plan.options or SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
+    ahead = Pool(min(workers, os.cpu_count() or 1), most=count, options=options)
+    # The sandboxes that boot ahead are ended first: what removes all others must not find one that is being started.
+    with WorkerPool(workers, cancelled=plan.cancelled, release=remove_all) as pool, ahead as sandboxes:
+
+        def play(episode: Episode, told: Callable[[str], None]) -> Trajectory:
+            if plan.play is not None:
+                return plan.play(episode, told, sandboxes)
+            return run_episode(
+                plan.operator(), episode, seed=plan.seed, limits=plan.limits, cancelled=plan.cancelled,
+                pool=sandboxes, told=told, checked=plan.checked,
+            )  # fmt: skip
+
+        yield pool, play

@@ -66,6 +66,7 @@ class Gathered:
     runs: list[dict[str, Any]] = field(default_factory=list)
     groups: list[EpisodeGroup] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
+    trainings: dict[Path, str] = field(default_factory=dict)  # resolved directory -> label of its curves
     curves: list[dict[str, Any]] = field(default_factory=list)
     sources: list[dict[str, Any]] = field(default_factory=list)  # directories of scenarios
     scenarios: dict[str, Scenario] = field(default_factory=dict)  # by content hash
@@ -81,6 +82,8 @@ def page_contents(runs: Mapping[str, Path], *, partial: bool = False) -> Content
         kind = kind_of(directory)
         found.runs.append(about(label, kind, manifest))
         GATHER[kind](found, label, directory, manifest, partial)
+    for training, label in found.trainings.items():
+        add_curves(found, label, training)
     for group in found.groups:
         if group.report is None:
             group.report = report_of_group(group.episodes, found.scenarios)
@@ -137,7 +140,8 @@ def gather_eval(found: Gathered, label: str, directory: Path, _manifest: Manifes
     if report.scenarios and any(Path(report.scenarios).glob("*.json")):
         add_scenarios(found, read_scenarios(Path(report.scenarios), partial=True))
     if report.adapter and (Path(report.adapter) / LOG).exists():
-        add_curves(found, f"{label}: training of {Path(report.adapter).name}", Path(report.adapter))
+        adapter = Path(report.adapter).resolve()
+        found.trainings.setdefault(adapter, f"{label}: training of {adapter.name}")
 
 
 def gather_rollout(found: Gathered, label: str, directory: Path, _manifest: Manifest | None, partial: bool) -> None:
@@ -147,7 +151,7 @@ def gather_rollout(found: Gathered, label: str, directory: Path, _manifest: Mani
 
 def gather_training(found: Gathered, label: str, directory: Path, manifest: Manifest | None, _partial: bool) -> None:
     """A training's curves, and its counts."""
-    add_curves(found, label, directory)
+    found.trainings[directory.resolve()] = label
     counts = manifest.counts if manifest else {}
     found.runs[-1]["notes"] += [f"{name}: {value}" for name, value in counts.items() if isinstance(value, int | float)]
 

@@ -211,9 +211,10 @@ function terminalElement(row, session) {
 function stepElement(row, number, command, step) {
   const facts = [el("a", { href: linkTo(row, number) }, `step ${number}`)];
   if (step) {
-    facts.push(el("span", { class: step.exit_code ? "bad exit" : "exit" }, `exit ${step.exit_code}`), el("span", {}, `${step.duration_seconds.toFixed(2)} s`));
+    facts.push(el("span", { class: step.exit_code ? "bad exit" : "exit" }, `exit ${step.exit_code ?? "not told"}`));
+    if (step.cwd) facts.push(el("span", {}, `${step.duration_seconds.toFixed(2)} s`)); // an agent program's steps are not measured
     for (const flag of ["timed_out", "oom", "open_heredoc", "state_stale"]) if (step[flag]) facts.push(el("span", { class: "warn flag" }, flag));
-    facts.push(el("span", {}, shown(step.cwd)));
+    if (step.cwd) facts.push(el("span", {}, shown(step.cwd)));
     const cut = step.output_bytes - new TextEncoder().encode(step.output).length;
     if (cut > 0) facts.push(el("span", {}, `${step.output_bytes.toLocaleString("en")} bytes printed, the middle was not shown`));
   } else facts.push(el("span", {}, row.outcome === "exit" || row.outcome === "panic" ? "ends the session" : "did not run"));

@@ -66,9 +66,10 @@ def verdict(session: Trajectory) -> str:
 
 
 def facts(step: Step) -> str:
-    """Exit code, seconds, flags and directory of a step."""
+    """Exit code, seconds, flags and directory of a step; of an agent program's step only the code, where it is told."""
     flags = [flag for flag in FLAGS if getattr(step, flag)]
-    return "[" + ", ".join([f"exit {step.exit_code}", f"{step.duration_seconds:.2f} s", *flags, step.cwd]) + "]"
+    code = "exit not told" if step.exit_code is None else f"exit {step.exit_code}"
+    return "[" + ", ".join([code, *([f"{step.duration_seconds:.2f} s", *flags, step.cwd] if step.cwd else [])]) + "]"
 
 
 def with_mask(session: Trajectory, base: str, *, colour: bool) -> str:

@@ -71,11 +71,11 @@ class WorkerPool:
             if self.cancelled.is_set():
                 future.cancel()
             if future.set_running_or_notify_cancel():
-                with _Raised(future):
+                with Raised(future):
                     future.set_result(work())
 
 
-class _Raised:
+class Raised:
     """A context that sets whatever is raised in it as the exception of `future`, so that a worker survives its task."""
 
     def __init__(self, future: Future[Any]) -> None:

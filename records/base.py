@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Outcome = Literal[
     "exit", "panic", "max_steps", "context_full", "locked_out", "operator_failed", "sandbox_failed", "checker_failed",
-    "cancelled",
+    "cancelled", "ended", "max_seconds", "max_tokens",
 ]  # fmt: skip
 Subject = Literal["base", "clean_up", "adapter"]  # of an eval
 VOIDED: frozenset[str] = frozenset({"operator_failed", "sandbox_failed", "cancelled"})
@@ -42,7 +42,8 @@ class Usage(Record):
 class OperatorInfo(Record):
     """Who drove the shell, exactly enough to do it again."""
 
-    kind: Literal["endpoint", "local", "reference", "stub"]
+    kind: Literal["endpoint", "local", "reference", "stub", "agent"]
+    agent: str | None = Field(default=None, description="the agent program; the model answers it")
     model: str | None = Field(default=None, description="name at the endpoint, or the base that was loaded")
     adapter_hash: str | None = Field(default=None, description="SHA-256 of the adapter's weights")
     sampling: dict[str, Any] = Field(default={}, description="temperature, max_new_tokens and so on")

@@ -69,11 +69,16 @@ class SandboxError(WorldError):
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """What a container is made from: the image, the OCI runtime (None: Docker's default), and how long it may live."""
+    """What a container is made from: the image, the OCI runtime (None: Docker's default), and how long it may live.
+
+    Memory and the filter of system calls are those of the operator's container; the checker's has the defaults.
+    """
 
     image: str = IMAGE
     runtime: str | None = None
     lifetime_seconds: float = LIFETIME_SECONDS
+    memory_bytes: int = MEMORY_BYTES
+    seccomp: str = SECCOMP
 
 
 DEFAULTS = SandboxOptions()
@@ -361,18 +366,19 @@ def create(name: str, command: list[str], options: SandboxOptions, *, mounts: li
         tmpfs["/usr/local/bin"] = f"rw,nosuid,nodev,exec,size={TOOLS_BYTES},nr_inodes={TOOLS_INODES},mode=755"
         tmpfs["/run/op"] = f"rw,nosuid,nodev,noexec,size={WRAPPER_BYTES},nr_inodes={WRAPPER_INODES},mode=755"
         tmpfs["/run/operator"] = f"rw,nosuid,nodev,noexec,size={STATE_BYTES},nr_inodes={STATE_INODES},{owner}"
+    memory_bytes, seccomp = (MEMORY_BYTES, SECCOMP) if for_checker else (options.memory_bytes, options.seccomp)
     ulimits = {"nofile": OPEN_FILES, "fsize": FILE_BYTES, "core": 0, "sigpending": QUEUED_SIGNALS, "msgqueue": 0}
     host = api().create_host_config(
         network_mode="none",
         ipc_mode="none",
         cap_drop=["ALL"],
         cap_add=["DAC_OVERRIDE"] if for_checker else [],
-        security_opt=["no-new-privileges", f"seccomp={SECCOMP}"],
+        security_opt=["no-new-privileges", f"seccomp={seccomp}"],
         read_only=True,
         tmpfs=tmpfs,
         mounts=mounts,
-        mem_limit=MEMORY_BYTES,
-        memswap_limit=MEMORY_BYTES,
+        mem_limit=memory_bytes,
+        memswap_limit=memory_bytes,
         nano_cpus=CPUS * 10**9,
         pids_limit=PROCESSES,
         ulimits=[docker.types.Ulimit(name=key, soft=value, hard=value) for key, value in ulimits.items()],

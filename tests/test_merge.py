@@ -89,7 +89,7 @@ def merge_eval(tmp_path: Path, flags: dict[str, Any]) -> Any:
     return EvalSettings(
         base=str(tmp_path / "merged"), adapter=None, scenarios=tmp_path / "held", seed=0, out=tmp_path / "eval",
         max_steps=2, max_new_tokens=4, timeout_seconds=5.0, temperature=0.0, workers=1, dtype="fp32", image=IMAGE,
-        **flags,
+        ray=None, **flags,
     )  # fmt: skip
 
 

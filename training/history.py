@@ -1,6 +1,7 @@
-"""Read what a training logged at each step: the lines of log_history.jsonl."""
+"""Read and write what a training logged at each step: the lines of log_history.jsonl."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,3 +31,10 @@ def read_history(adapter: Path, *, partial: bool = False) -> list[dict[str, Any]
             f"{log}: a line is no logged step ({error}); rerun the training or name another run"
         ) from error
     return rows
+
+
+def write_history(adapter: Path, lines: Sequence[dict[str, Any]]) -> None:
+    """Write all lines at once, so that no step is missing or doubled after a kill."""
+    staging = adapter / f".{LOG}"
+    staging.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    staging.replace(adapter / LOG)

@@ -17,10 +17,10 @@ from pipeline import stage
 from model import hardware
 from model.hardware import Machine
 from schema import BadInputError
-from training.settings import RunSettings
+from training.settings import CommonSettings
 
 FLAGS = {"inspect_only": "--inspect", "show_rows": "--show", "plan_only": "--plan", "reload_after": "--reload"}
-OF_THE_PLAN = ("inspect_only", "show_rows", "plan_only", "usd_per_hour")  # not part of the command
+OF_THE_PLAN = ("inspect_only", "show_rows", "plan_only", "usd_per_hour", "assumed_tokens")  # not part of the command
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Plan:
 
     stage: str
     command: str
-    settings: RunSettings
+    settings: CommonSettings
     machine: Machine
     figures: dict[str, Any]
     refused: str | None  # why this machine cannot do it
@@ -40,7 +40,7 @@ class Plan:
             raise BadInputError(f"{self.settings.base}: {self.refused}")
 
 
-def plan_of(stage_name: str, settings: RunSettings, costs: dict[str, Any], **counts: Any) -> Plan:
+def plan_of(stage_name: str, settings: CommonSettings, costs: dict[str, Any], **counts: Any) -> Plan:
     """The plan of a run with these costs (`hardware.costs`) on the machine here; `counts` are printed with it."""
     machine = hardware.machine_here()
     hours = hardware.hours_on(costs["flops"], machine.flops) if machine.flops else None
@@ -61,7 +61,7 @@ def plan_of(stage_name: str, settings: RunSettings, costs: dict[str, Any], **cou
     )
 
 
-def command_of(script: str, settings: RunSettings) -> str:
+def command_of(script: str, settings: CommonSettings) -> str:
     """The command line that makes these settings, with every flag that differs from its default."""
     words = ["python", script]
     for one in dataclasses.fields(settings):

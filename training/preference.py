@@ -26,10 +26,9 @@ from schema import BadInputError, Trajectory, canonical, sha256
 from training.dataset import Dataset, Example, build
 from training.loop import Objective
 from training.pairs import PER_SCENARIO, Paired, candidate_of, pair_up
-from training.settings import LoopSettings, RunSettings, add_run_flags
+from training.settings import ContinuedSettings, LoopSettings, RunSettings, add_run_flags
 
 EPOCHS = 1
-RATE_SHARE = 0.05  # of SFT's usual rate: 1e-5 for Mistral-7B
 COLLAPSE_NATS, COLLAPSE_STEPS = 0.5, 10
 REFERENCE = "reference.jsonl"  # in the adapter's directory: the start adapter's log-probs of each session
 
@@ -52,15 +51,11 @@ class PreferenceSettings(LoopSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DpoSettings(PreferenceSettings, RunSettings):
+class DpoSettings(PreferenceSettings, RunSettings, ContinuedSettings):
     """All flags of dpo.py. Raises BadInputError for a number out of range."""
-
-    adapter: Path
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.adapter is None:  # what a selected.json may come to
-            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to start from")
         if not 0 < self.beta < 100:
             raise BadInputError(f"--beta is {self.beta}; it must lie between 0 and 100")
         if not 0 < self.gamma < 1:

@@ -38,7 +38,7 @@ from training.dataset import NAMED, Dataset, build, steps_of
 from training.inspection import estimate, print_inspection
 from training.loop import OVERFIT_LOSS, add_lora, head_is_plain, make_trainer, unpack_4bit
 from training.plan import Plan, plan_of, print_plan
-from training.settings import FitSettings, RunSettings, TrainingSettings
+from training.settings import CommonSettings, FitSettings, TrainingSettings
 
 
 def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
@@ -104,7 +104,7 @@ def prepare(
     return renderer, dataset
 
 
-def out_of(settings: RunSettings) -> Path:
+def out_of(settings: CommonSettings) -> Path:
     """The adapter directory to write. Raises BadInputError where none is named."""
     if settings.out is None:
         raise BadInputError("--out is missing; name the adapter directory to write (or pass --inspect or --plan)")

@@ -4,7 +4,8 @@
 
     settings = FitSettings(**vars(add_training_flags(stage.command_line(__doc__)).parse_args()))
 
-sft.py and `resident.py fit` have these flags. dpo.py has those of every run, and its own.
+sft.py and `resident.py fit` have these flags. dpo.py has those of every run over recorded rows, and its own. rl.py has
+those that all trainers share, and its own (training/rl_settings.py).
 """
 
 import argparse
@@ -27,29 +28,42 @@ from schema import BadInputError
 EPOCHS, OVERFIT_EPOCHS = 3, 100
 AT_LEAST_ONE = (
     "lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit", "per_scenario",
+    "updates", "groups", "episodes", "max_steps", "max_new_tokens", "workers", "skip_after", "revisit_after",
+    "save_every", "assumed_tokens",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoopSettings:
-    """The flags of every trainer that decide the trained weights."""
+class WeightSettings:
+    """The flags of every trainer that decide the trained weights, whatever its loop is."""
 
     lr: float | None = None  # None: by the width of the base
-    epochs: int = EPOCHS  # None, as from a flag that was left out, becomes the class's default or OVERFIT_EPOCHS
-    batch: int = 1
-    accum: int = 8  # 1 for an overfit
+    epochs: int = EPOCHS  # None, as from a flag that was left out, becomes the class's default
     load_4bit: bool = False
     dtype: str = "auto"
     gradient_checkpointing: bool | None = None  # None: on for CUDA
     seed: int = 0
-    overfit: int | None = None
     max_length_tokens: int = 4096
 
     def __post_init__(self) -> None:
         if self.epochs is None:
-            object.__setattr__(self, "epochs", OVERFIT_EPOCHS if self.overfit else type(self).epochs)
+            object.__setattr__(self, "epochs", type(self).epochs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings(WeightSettings):
+    """The flags of the trainers on recorded rows that decide the trained weights."""
+
+    batch: int = 1
+    accum: int = 8  # 1 for an overfit
+    overfit: int | None = None
+
+    def __post_init__(self) -> None:
         if self.overfit:
             object.__setattr__(self, "accum", 1)
+            if self.epochs is None:
+                object.__setattr__(self, "epochs", OVERFIT_EPOCHS)
+        super().__post_init__()
 
     def work(
         self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str, rows: int = 1
@@ -101,13 +115,12 @@ class TrainingSettings(LoopSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(LoopSettings):
-    """The flags of every trainer: those of the loop, and which data, base and directories to use, and what to print.
+class CommonSettings(WeightSettings):
+    """The flags of every trainer: which base and directories to use, and what to print.
 
     Raises BadInputError for a number out of range.
     """
 
-    data: Path
     base: str
     scenarios: Path | None = None
     out: Path | None = None
@@ -149,13 +162,32 @@ class RunSettings(LoopSettings):
             return self
         return dataclasses.replace(self, lr=float(f"{share * hardware.usual_learning_rate(self.base):.2g}"))
 
-    def print_changes(self, given: "RunSettings") -> None:
+    def print_changes(self, given: "CommonSettings") -> None:
         """Say what the base has changed in the `given` settings, once nothing in them can be wrong any more."""
         if self.max_length_tokens != given.max_length_tokens:
             context = self.max_length_tokens
             print(f"{self.base}: its context is {context} tokens; longer rows are left out", file=sys.stderr)
         if self.lr != given.lr:
             print(f"learning rate {self.lr:g}, by the width of {self.base}; --lr sets another", file=sys.stderr)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContinuedSettings(CommonSettings):
+    """The flags of the trainers that go on from an adapter. Raises BadInputError where there is none."""
+
+    adapter: Path
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.adapter is None:  # what a selected.json may come to
+            raise BadInputError("--adapter: no adapter is selected, the base won; name an adapter to start from")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(LoopSettings, CommonSettings):
+    """The flags of sft.py and dpo.py together. Raises BadInputError for a number out of range."""
+
+    data: Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +209,7 @@ def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
 
 
 def add_run_flags(parser: argparse.ArgumentParser, *, rows: str, lr: str, epochs: int) -> None:
-    """Give a parser the flags of every trainer.
+    """Give a parser the flags of the trainers on recorded rows.
 
     Args:
         parser: the parser.
@@ -188,13 +220,26 @@ def add_run_flags(parser: argparse.ArgumentParser, *, rows: str, lr: str, epochs
     add = parser.add_argument
     add("--data", type=Path, required=True, help="directory of trajectories (rollout.py --out)")
     add("--scenarios", type=Path, default=None, help="train only on the sessions of these scenarios (default all)")
-    add_base_flag(parser)
-    add("--out", type=Path, default=None, help="adapter directory to write; one directory per run")
-    add("--holdout", type=Path, default=None, help="held-out scenarios (split.py): refuse data that overlaps")
-    add("--lr", type=float, help=f"peak learning rate, decays linearly (default {lr})")
     add("--epochs", type=int, help=f"passes over the data (default {epochs}; --overfit: at most {OVERFIT_EPOCHS})")
     add("--batch", type=int, default=1, help=f"{rows} per micro-batch (default 1, which needs no padding)")
     add("--accum", type=int, default=8, help="micro-batches per optimizer step (default 8; --overfit: 1)")
+    add("--overfit", type=int, metavar="N", help=f"sanity check: train on N {rows} until their loss is about 0")
+    add_common_flags(parser, rows=rows, lr=f"decays linearly (default {lr})")
+
+
+def add_common_flags(parser: argparse.ArgumentParser, *, rows: str, lr: str) -> None:
+    """Give a parser the flags of every trainer.
+
+    Args:
+        parser: the parser.
+        rows: what is trained on.
+        lr: how the learning rate changes, and its default.
+    """
+    add = parser.add_argument
+    add_base_flag(parser)
+    add("--out", type=Path, default=None, help="adapter directory to write; one directory per run")
+    add("--holdout", type=Path, default=None, help="held-out scenarios (split.py): refuse data that overlaps")
+    add("--lr", type=float, help=f"peak learning rate, {lr}")
     add("--max-length-tokens", type=int, default=4096, help="longer rows are left out and named (default 4096)")
     add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
     add("--dtype", choices=DTYPES, default="auto", help="dtype of the weights (default auto)")
@@ -206,7 +251,6 @@ def add_run_flags(parser: argparse.ArgumentParser, *, rows: str, lr: str, epochs
     )
     add("--logdir", type=Path, default=None, help="TensorBoard directory (default <out>/runs)")
     add("--seed", type=int, default=0, help="seed of initialisation and order (default 0)")
-    add("--overfit", type=int, metavar="N", help=f"sanity check: train on N {rows} until their loss is about 0")
     add("--inspect", dest="inspect_only", action="store_true", help="check mask and data; train nothing")
     add("--show", dest="show_rows", type=int, default=0, metavar="N", help="print N rows with their mask (--inspect)")
     add(

@@ -5,7 +5,8 @@ import json
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -166,17 +167,78 @@ def rewards(task: Path, scenario: Scenario) -> tuple[str, ...]:
     script = f"{reward}; su operator -s /bin/sh -c /solution/solve.sh >/dev/null 2>&1; {reward}"
     crash = "mkdir /t; cp /tests/* /t; echo 'kill -9 $$' > /t/checker.sh; sed -i s,/tests/,/t/,g /t/test.sh"
     script += f"; {crash}; {reward.replace('/tests/', '/t/')}"
-    try:
-        subprocess.run(
-            ["docker", "build", "--network", "none", "-q", "-t", name, str(task / "environment")],
-            check=True,
-            capture_output=True,
-        )
-        done = subprocess.run(
-            ["docker", "run", "--rm", "--network", "none", "-u", "0", "-v", f"{task}/tests:/tests:ro",
-             "-v", f"{task}/solution:/solution:ro", name, "sh", "-c", script],
-            check=True, capture_output=True, text=True,
+    with image_of(task, name):
+        done = docker(
+            "run", "--rm", "--network", "none", "-u", "0", "-v", f"{task}/tests:/tests:ro",
+            "-v", f"{task}/solution:/solution:ro", name, "sh", "-c", script,
         )  # fmt: skip
+    return tuple(one.strip() for one in done.split("/\n")[:-1])
+
+
+def docker(*arguments: str) -> str:
+    """What docker prints. Fails where it hangs."""
+    return subprocess.run(["docker", *arguments], check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+@contextmanager
+def image_of(task: Path, name: str) -> Iterator[None]:
+    """The image of a task, under this name."""
+    docker("build", "--network", "none", "-q", "-t", name, str(task / "environment"))
+    try:
+        yield
     finally:
         subprocess.run(["docker", "rmi", "-f", name], check=False, capture_output=True)
-    return tuple(one.strip() for one in done.stdout.split("/\n")[:-1])
+
+
+# What an agent may leave behind: (commands that go on or lie in wait, whether the work is done first, the reward).
+FORGE = "while :; do echo 1 > reward.txt; echo '{\"reward\": 1}' > reward.json; done"
+LEFT_BEHIND = {
+    "a process that writes rewards": (f"({FORGE}) &", False, "0"),
+    "processes that fork and end, on and on": ("f() { f & }; f", True, "1"),
+    "a process that heeds no signal": ("(trap '' TERM HUP INT; exec sleep 100000) &", True, "1"),
+    "pipes that never open": ("mkfifo checker.txt reward.txt reward.json", True, "1"),
+    "directories": ("mkdir -p checker.txt/x reward.txt/x reward.json/x", False, "0"),
+    "links to the world": ("ln -s ~/own checker.txt; ln -s ~/own reward.txt; echo 1 > ~/own", False, "0"),
+    "a reward beside a checker that crashes": (f"({FORGE}) &", None, "none"),
+}
+
+
+@pytest.mark.docker
+def test_what_the_agent_left_behind_changes_no_reward(tmp_path: Path) -> None:
+    task, name = tmp_path / "task", "sekft-formats-left-behind"
+    write_task(task, hand())
+    (tmp_path / "crash").mkdir()
+    (tmp_path / "crash" / "checker.sh").write_text("kill -9 $$\n")
+    shutil.copy(task / "tests" / "run_checker.sh", tmp_path / "crash")
+    with image_of(task, name):
+        assert {left: reward_beside(left, task, name) for left in LEFT_BEHIND} == {
+            left: reward for left, (_, _, reward) in LEFT_BEHIND.items()
+        }
+
+
+def reward_beside(left: str, task: Path, image: str) -> str:
+    """The reward that Harbor would read in a container like Harbor's, where the agent left something behind."""
+    commands, works, _ = LEFT_BEHIND[left]
+    tests = task.parent / "crash" if works is None else task / "tests"
+    container = docker(
+        "run", "-d", "--network", "none", "--pids-limit", "2000", "-v", f"{tests}:/tests:ro",
+        "-v", f"{task}/tests/test.sh:/verify.sh:ro", "-v", f"{task}/solution:/solution:ro", image, "sleep", "infinity",
+    ).strip()  # fmt: skip
+    try:
+        docker("exec", "-u", "0", container, "sh", "-c", "mkdir -p /logs/verifier; chmod 777 /logs/verifier")
+        if works:
+            docker("exec", container, "sh", "-c", "/solution/solve.sh >/dev/null 2>&1")
+        docker("exec", "-w", "/logs/verifier", container, "sh", "-c", f"exec >/dev/null 2>&1; {commands}")
+        verified = ["docker", "exec", "-u", "0", container, "sh", "/verify.sh"]
+        subprocess.run(verified, check=False, capture_output=True, timeout=60)
+        read = "cd /logs/verifier; cat reward.json || cat reward.txt || [ -e reward.txt ] || echo none"
+        read_them = ["docker", "exec", "-u", "0", container, "timeout", "20", "sh", "-c", read]
+        reward = subprocess.run(read_them, check=False, capture_output=True, text=True, timeout=60).stdout.strip()
+        # Of the operator only the first process of the container runs on.
+        running = "grep -l '^Uid:[[:space:]]*65531' $(grep -L '^State:[[:space:]]*Z' /proc/[0-9]*/status 2>/dev/null) 2>/dev/null; true"
+        left_over = docker("exec", "-u", "0", container, "sh", "-c", running).split()
+        return reward if left_over == ["/proc/1/status"] else f"{reward} beside {left_over}"
+    except subprocess.TimeoutExpired:
+        return "hangs"
+    finally:
+        subprocess.run(["docker", "rm", "-f", container], check=False, capture_output=True)

@@ -69,6 +69,19 @@ def test_curves_keep_every_figure_and_few_points(tmp_path: Path) -> None:
     assert reward["points"][-1][0] == 1000
 
 
+def test_curves_of_one_training_are_drawn_once(tmp_path: Path) -> None:
+    records = made.scenarios(4)
+    adapter = made.write_training(tmp_path / "adapter")
+    runs = {name: made.write_eval(tmp_path / name, records, adapter, tmp_path / "scenarios") for name in ("one", "two")}
+    drawn = [(curve["run"], curve["name"]) for curve in page_contents(runs).index["curves"]]
+    assert drawn == [("one: training of adapter", "loss"), ("one: training of adapter", "reward")]
+    (tmp_path / "link").symlink_to(adapter)
+    for training in (adapter, tmp_path / "link"):
+        for both in ({**runs, "trained": training}, {"trained": training, **runs}):
+            drawn = [(curve["run"], curve["name"]) for curve in page_contents(both).index["curves"]]
+            assert drawn == [("trained", "loss"), ("trained", "reward")]
+
+
 @pytest.mark.parametrize("family", ["byte_level", "metaspace"])
 def test_tokens_are_shaded_where_the_tokenizer_is_there(family: str, tmp_path: Path) -> None:
     base = tiny.base(tmp_path / "base", family=family)

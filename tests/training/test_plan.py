@@ -110,7 +110,7 @@ def test_the_command_has_every_flag_that_differs() -> None:
     words = shlex.split(command_of("sft.py", settings))
     assert FitSettings(**vars(sft.parser().parse_args(words[2:]))) == settings
     shown = fit_settings("--plan", "--inspect", "--show", 2, "--usd-per-hour", 4)
-    assert command_of("sft.py", shown) == "python sft.py --data x --base y"
+    assert command_of("sft.py", shown) == "python sft.py --base y --data x"
 
 
 @pytest.mark.parametrize("flags", [[], ["--plan"]])

@@ -1,0 +1,286 @@
+"""Hold an agent's session at the endpoint: its limits, its watch, and the calls that are under way.
+
+A call is prepared, sampled and read in one task. The HTTP requests that wait for it come and go: a retried request
+waits for the call that is under way already, or gets the answer again. When the answer was handed out, the call is
+recorded. When all who waited have left before that, sampling stops and the call is discarded.
+"""
+
+import asyncio
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from agents.backend import Backend, BackendError, Sampled, Sampling
+from agents.canonical import ChatMessage
+from agents.exchange import AgentCall, Answer, CallRefusedError, ContextOverflowError, Why
+from agents.provenance import AgentSession, Request, TurnEncoder
+from schema import BadInputError, Outcome, sha256
+
+PREPARING_THREADS = 64  # `prepare` may wait for a reply that is being recorded, so it has threads of its own
+KEPT_ANSWERS = 64  # answers of a session that a retried request can still get
+SETTLING_SECONDS = 10.0  # a closing session waits so long for its last replies to be recorded
+LimitHit = Literal["turns", "tokens", "context", "watch"]
+
+
+@dataclass(frozen=True)
+class SessionLimits:
+    """The most replies, and sampled tokens, of one session; None for no limit."""
+
+    max_turns: int | None = None
+    max_sampled_tokens: int | None = None
+
+
+class SessionWatch(Protocol):
+    """Whoever follows a session. Called from any thread."""
+
+    def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> bool:
+        """Take a reply that was handed out, before it is recorded; True: no further call is answered."""
+
+    def failed(self, outcome: Outcome, error: str) -> None:
+        """Take the reason why a call had no answer: the model failed, or its context is full."""
+
+
+@dataclass
+class Threads:
+    """The threads in which everything runs that would block the event loop."""
+
+    preparing: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(PREPARING_THREADS, thread_name_prefix="prepare")
+    )
+    working: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="work"))
+
+    async def prepare(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run what may wait for other calls."""
+        return await asyncio.get_running_loop().run_in_executor(self.preparing, function, *arguments)
+
+    async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run what computes or encodes."""
+        return await asyncio.get_running_loop().run_in_executor(self.working, function, *arguments)
+
+    def close(self) -> None:
+        """End all of them."""
+        self.preparing.shutdown(wait=False, cancel_futures=True)
+        self.working.shutdown(wait=False, cancel_futures=True)
+
+
+class EndpointSession(AgentSession):
+    """The session behind one secret.
+
+    Args:
+        template: of the model's tokenizer.
+        backend: samples for this session.
+        sampling: the server's. Where it is `pinned`, a client can only lower the number of new tokens.
+        limits: the session's caps.
+        watch: is told of each reply and each failure.
+    """
+
+    def __init__(
+        self, template: TurnEncoder, backend: Backend, sampling: Sampling, *, pinned: bool = True,
+        limits: SessionLimits | None = None, watch: SessionWatch | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(template)
+        self.backend, self.sampling, self.pinned = backend, sampling, pinned
+        self.limits, self.watch = limits or SessionLimits(), watch
+        self.limit_hit: LimitHit | None = None
+        self.failed: str | None = None  # why the backend could not sample, the last time
+        self.closed = False
+        self.under_way: dict[str, CallUnderWay] = {}  # by digest of the request; read and written on the event loop
+        self._turns = self._sampled = self._seeds = 0
+        self._counting = threading.Condition()
+        self._unsettled: set[CallUnderWay] = set()
+
+    def close(self) -> None:
+        """Stop what is being sampled; wait until each reply that was handed out is recorded, at most SETTLING_SECONDS.
+
+        Not to be called from the watch, whose reply is not recorded yet.
+        """
+        with self._counting:
+            self.closed = True
+            for one in self._unsettled:
+                one.cancelled.set()
+            self._counting.wait_for(lambda: not self._unsettled, SETTLING_SECONDS)
+
+    def begin(self, call: "CallUnderWay") -> None:
+        """Note a call that will be recorded or discarded."""
+        with self._counting:
+            self._unsettled.add(call)
+            if self.closed:
+                call.cancelled.set()
+
+    def settle(self, call: "CallUnderWay") -> None:
+        """Note that a call was recorded, was discarded, or never was one."""
+        with self._counting:
+            self._unsettled.discard(call)
+            self._counting.notify_all()
+
+    def check_over(self) -> None:
+        """Raise CallRefusedError where the session is closed, or over for another reason than its number of turns."""
+        if self.closed:
+            raise CallRefusedError("secret", "this session is closed")
+        tokens = self.limits.max_sampled_tokens
+        with self._counting:
+            if tokens is not None and self._sampled >= tokens:
+                self.limit_hit = self.limit_hit or "tokens"
+        if self.limit_hit == "tokens":
+            raise CallRefusedError("limit", f"this session had its {tokens} sampled tokens")
+        if self.limit_hit == "watch":
+            raise CallRefusedError("limit", "this session is over")
+
+    def begin_turn(self) -> None:
+        """Count a reply that is going to be sampled. Raises CallRefusedError where a cap is reached."""
+        self.check_over()
+        with self._counting:
+            if self.limits.max_turns is not None and self._turns >= self.limits.max_turns:
+                self.limit_hit = self.limit_hit or "turns"
+                raise CallRefusedError("limit", f"this session had its {self.limits.max_turns} replies")
+            self._turns += 1
+
+    def give_turn_back(self) -> None:
+        """A reply that nobody got is no turn."""
+        with self._counting:
+            self._turns -= 1
+
+    def count_tokens_sampled(self, tokens: int) -> None:
+        """Count what was sampled, whether somebody gets it or not."""
+        with self._counting:
+            self._sampled += tokens
+
+    def sampling_of(self, call: AgentCall, context_tokens: int) -> Sampling:
+        """How to sample the reply to a call that has so many tokens. Raises ContextOverflowError, CallRefusedError."""
+        room = self.backend.context_tokens - context_tokens
+        if room < 1:
+            self.limit_hit = self.limit_hit or "context"
+            raise ContextOverflowError(context_tokens, self.backend.context_tokens)
+        most = [self.sampling.max_new_tokens, room, *([call.max_tokens] if call.max_tokens is not None else [])]
+        with self._counting:
+            if self.limits.max_sampled_tokens is not None:
+                most.append(max(1, self.limits.max_sampled_tokens - self._sampled))
+            self._seeds += 1
+            seed = int(sha256(f"{self.sampling.seed}/{self._seeds}".encode())[:15], 16)
+        if self.pinned:
+            return Sampling(self.sampling.temperature, min(most), seed)
+        if call.own_sampling:
+            name = call.own_sampling[0]
+            raise CallRefusedError("invalid", f"{name}: this server cannot follow it; leave it out", name)
+        temperature = self.sampling.temperature if call.temperature is None else call.temperature
+        return Sampling(temperature, min(most), seed if call.seed is None else call.seed, call.stop)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A call that was encoded, and how it will be sampled."""
+
+    request: Request
+    sampling: Sampling
+
+
+class CallUnderWay:
+    """One call of a session, from its request to the end of its record. Lives on the event loop."""
+
+    def __init__(self, session: EndpointSession, call: AgentCall, threads: Threads) -> None:
+        self.session, self.call, self.threads = session, call, threads
+        self.id, self.created = secrets.token_hex(12), int(time.time())  # each protocol puts its prefix before the id
+        self.cancelled = threading.Event()
+        self.waiting = 0  # HTTP requests that wait for the answer
+        self.ended = False  # recorded or discarded, or about to be
+        self.sampled: Sampled | None = None
+        session.begin(self)
+        self.prepared = asyncio.create_task(self._prepare())
+        self.answered = asyncio.create_task(self._answer())
+        self.answered.add_done_callback(lambda task: task.cancelled() or task.exception())  # it may have no reader
+
+    async def _prepare(self) -> Prepared:
+        """Encode the call. Raises CallRefusedError."""
+        session = self.session
+        try:
+            session.begin_turn()
+        except CallRefusedError:
+            self.ended = True
+            session.settle(self)
+            raise
+        try:
+            request = await self.threads.prepare(session.prepare, self.call.messages, self.call.tools)
+        except BadInputError as error:
+            self._end(None)
+            raise CallRefusedError("invalid", str(error), "messages") from error
+        try:
+            session.check_over()  # it may have waited for the reply before
+            return Prepared(request, session.sampling_of(self.call, len(request.context_ids)))
+        except CallRefusedError as refused:
+            self._end(request)
+            if isinstance(refused, ContextOverflowError) and session.watch:
+                await self.threads.work(session.watch.failed, "context_full", refused.message)
+            raise
+
+    async def _answer(self) -> Answer:
+        """Sample and read the reply. Raises CallRefusedError."""
+        prepared = await self.prepared
+        session, ids = self.session, prepared.request.context_ids
+        try:
+            sampled = await session.backend.sample(ids, prepared.sampling, self.cancelled, request=prepared.request)
+        except BackendError as error:
+            session.failed = str(error)
+            self._end(prepared.request)
+            if session.watch:
+                await self.threads.work(session.watch.failed, "operator_failed", str(error))
+            raise CallRefusedError("failed", f"the model failed: {error}") from error
+        session.count_tokens_sampled(len(sampled.token_ids))
+        if sampled.finish == "cancelled":
+            self._end(prepared.request, sampled.token_ids)
+            raise CallRefusedError("secret", "this session is closed")
+        self.sampled = sampled
+        message = await self.threads.work(session.read, prepared.request, sampled.token_ids)
+        if sampled.stop_text:
+            message = ChatMessage("assistant", message.content.partition(sampled.stop_text)[0], message.reasoning)
+        full = len(ids) + len(sampled.token_ids) >= session.backend.context_tokens
+        return Answer(
+            self.id, self.created, session.backend.name, message, why_of(sampled, message, full),
+            len(ids), len(sampled.token_ids), sampled.stop_text,
+        )  # fmt: skip
+
+    async def leave(self, *, delivered: bool) -> None:
+        """End one HTTP request's wait; record the call once it was delivered, or discard it when nobody is left."""
+        self.waiting -= 1
+        if self.ended:
+            return
+        if delivered:
+            self.ended = True
+            await self.threads.work(self._record)
+        elif self.waiting == 0:
+            self.cancelled.set()
+            await asyncio.wait({self.answered})
+            if self.sampled and not self.waiting:  # it was sampled to its end, and nobody got it
+                self._end(self.prepared.result().request, self.sampled.token_ids)
+
+    def _end(self, request: Request | None, token_ids: Sequence[int] = ()) -> None:
+        """Discard the call: nobody gets a reply to it, so it is no turn."""
+        if self.ended:
+            return
+        self.ended = True
+        self.session.give_turn_back()
+        if request:
+            self.session.discard(request, token_ids)
+        self.session.settle(self)
+
+    def _record(self) -> None:
+        """Tell the watch, then keep the reply."""
+        assert self.sampled
+        session, sampled, answer = self.session, self.sampled, self.answered.result()
+        request = self.prepared.result().request
+        if session.watch and session.watch(request, answer.message, sampled.token_ids):
+            session.limit_hit = session.limit_hit or "watch"
+        finish: Literal["stop", "length", "tool"] = "length" if sampled.finish == "length" else "stop"
+        session.record(request, sampled.token_ids, sampled.log_probs, "tool" if answer.message.tool_calls else finish)
+
+
+def why_of(sampled: Sampled, message: ChatMessage, full: bool) -> Why:
+    """Why a reply ended; `full`: nothing more fits into the context."""
+    if sampled.finish == "length":
+        return "context" if full else "length"
+    if sampled.stop_text:
+        return "stop_text"
+    return "tool" if message.tool_calls else "stop"

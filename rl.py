@@ -1,0 +1,280 @@
+"""Train an adapter further on the verified reward of its own episodes, with the loss on the operator's own tokens.
+
+    python rl.py --adapter ckpt-sft --scenarios split/train --inspect --holdout split/holdout   # reads no weights
+    python rl.py --adapter ckpt-sft --scenarios split/train --plan              # steps, hours, memory, dollars
+    python rl.py --adapter ckpt-sft --scenarios split/train --out ckpt-rl --holdout split/holdout
+    python rl.py --adapter ckpt-sft --scenarios split/train --replay ckpt-rl/episodes --out ckpt-again
+
+Reads   <scenarios>/*.json (schema.Scenario), the base, <adapter>, <replay>/*.json (schema.Trajectory) and
+        <holdout>/*.json (schema.Scenario)
+Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, log_history.jsonl, manifest.json,
+        probe.safetensors, <out>/episodes (schema.Trajectory), <out>/steps (adapters on the way), <out>/runs
+        (TensorBoard), <out>/checkpoints
+Needs   torch, transformers, peft; a Docker engine with the image, except for --replay; a CUDA device, except for a
+        small base
+
+A step plays --episodes episodes in each of --groups scenarios with the adapter as it is now, rewards those whose final
+state is verified in a clean container and whose terminal is right, and updates the adapter on the tokens that it
+sampled. docs/rl.md has the loss and every figure of the log.
+
+The same command continues a killed run: the weights are those of the last complete step, and episodes that were played
+are not played again. --inspect exits 2 where it prints an ERROR, --plan where this machine cannot do the run.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pipeline import stage
+from model import hardware
+from model.loading import adapter_hash, model_hash
+from model.render import Renderer
+from operators.rollouts import refuse_other_image
+from pipeline.files import (
+    read_manifest,
+    read_scenarios,
+    read_trajectories,
+    write_identity,
+    write_json,
+    write_manifest,
+)
+from pipeline.holdout import overlap, print_unknown_split
+from sandbox.containers import reap, require_image
+from schema import AdapterIdentity, BadInputError, Scenario, TrainedSession, Trajectory
+from training import reload, run
+from training.continued import (
+    RATE_SHARE,
+    check_start,
+    flags_of_start,
+    identity_after,
+    refuse_held_out,
+    sessions_behind,
+    start_of,
+)
+from training.inspection import Finding
+from training.plan import Plan, plan_of, print_plan
+from training.policy_gradient import Group, PolicyData, policy_rows
+from training.rl_run import EPISODES, RlState, replay_groups, sessions_of_state, train_policy
+from training.rl_settings import RlSettings, add_rl_flags
+
+Steps = list[list[Group]]  # the groups of each step of a replay
+
+
+def main(settings: RlSettings) -> int:
+    """Train, inspect or plan; returns the exit code."""
+    run.refuse_several_processes("rl.py")
+    if not (settings.inspect_only or settings.plan_only):
+        run.out_of(settings)
+    scenarios = read_scenarios(settings.scenarios, partial=settings.partial)
+    given, settings = settings, settings.within_context()
+    base, start = settings.base, start_of(settings.adapter)
+    steps = replay_of(settings, scenarios)
+    if settings.inspect_only or settings.plan_only:
+        run.check_tokenizer(base)
+        settings = settings.with_learning_rate(RATE_SHARE)
+        renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
+        print_sizes(settings, given, scenarios, steps)
+        if settings.inspect_only:
+            return print_episodes(steps, scenarios, renderer, settings, start)
+        return print_plan(rl_plan(settings, start, steps))
+    out = run.out_of(settings)
+    before = None if settings.redo else read_manifest(out)
+    finished = before is not None and before.finished
+    check_start(settings, finished=finished)
+    settings = settings.with_learning_rate(RATE_SHARE)
+    renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
+    if not finished:
+        check_updates(settings, start, scenarios, steps)
+    image = image_of(settings, scenarios) if settings.replay is None else None
+    flags = {**settings.deciding_flags(), **flags_of_start(settings, start), "replay": settings.replay is not None}
+    inputs = [settings.scenarios, *([settings.replay] if settings.replay else [])]
+    manifest = stage.begin(out, stage="rl", flags=flags, inputs=inputs, image_digest=image, redo=settings.redo)
+    if manifest.finished:
+        return run.print_finished(out, base, manifest)
+    print_sizes(settings, given, scenarios, steps)  # after all that may be refused in one line
+    before_files = run.files_of(base)
+    if settings.replay is None:
+        write_manifest(out / EPISODES, manifest)
+
+    def identity(state: RlState) -> AdapterIdentity:
+        trained_on = sessions_of_state(state)
+        return identity_after(settings, start, manifest, data_hash=state.data_hash, trained_on=trained_on)
+
+    state, figures = train_policy(settings, out, scenarios, renderer, steps, identity)
+    if model_hash(base) != flags["base_hash"] or run.files_of(base) != before_files:
+        raise RuntimeError(f"{base}: its files changed during the training")
+    write_json(out / "render.json", renderer.describe())
+    write_identity(out, identity(state))
+    if settings.reload_after is not False and figures["updated"]:
+        run.free_memory()
+        figures["logits_differ_by"] = reload.in_fresh_process(base, out)
+    ids = sorted({one.trajectory_id for one in sessions_of_state(state)})
+    if settings.replay is None:
+        stage_ids = sorted(path.stem for path in (out / EPISODES).glob("*.json") if path.name != "manifest.json")
+        write_manifest(out / EPISODES, manifest.model_copy(update={"finished": True, "ids": stage_ids}))
+    stage.finish(out, manifest, ids=ids, counts=figures)
+    stage.print_summary({"out": str(out), "base": base, "adapter": str(settings.adapter), **figures})
+    return stage.DONE
+
+
+def replay_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> Steps | None:
+    """The groups of each step of --replay; None where episodes are played. Raises BadInputError where there is none."""
+    if settings.replay is None:
+        return None
+    episodes: list[Trajectory] = read_trajectories(settings.replay, partial=settings.partial)
+    steps, others = replay_groups(episodes, scenarios, settings)
+    if others:
+        print(f"left out, other_scenario: {len(others)} of {len(episodes)} episodes", file=sys.stderr)
+    if not steps:
+        raise BadInputError(
+            f"{settings.replay}: no episode of a scenario in {settings.scenarios}; name their scenarios"
+        )
+    return steps[: settings.updates]
+
+
+def print_sizes(settings: RlSettings, given: RlSettings, scenarios: Sequence[Scenario], steps: Steps | None) -> None:
+    """Print what the base has changed in the `given` settings, and how much is played or replayed."""
+    settings.print_changes(given)
+    if settings.holdout:
+        print_unknown_split(settings.holdout)
+    if steps is None:
+        each = min(settings.groups, len(scenarios)) * settings.episodes
+        print(f"{len(scenarios)} scenarios, {settings.updates} steps of {each} episodes", file=sys.stderr)
+    else:
+        print(f"{sum(map(len, steps))} recorded groups in {len(steps)} steps", file=sys.stderr)
+
+
+def check_updates(
+    settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario], steps: Steps | None
+) -> None:
+    """Raise BadInputError for a run that is too large, for held-out data, and for a replay without a usable row."""
+    plan = rl_plan(settings, start, steps)
+    plan.refuse()
+    if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
+        print(line, file=sys.stderr)
+    if settings.holdout:
+        refuse_held_out(settings, start, to_be_trained(scenarios), "--scenarios")
+    if steps is not None and not any(policy_data_of(groups, settings).rows for groups in steps):
+        left_out = policy_data_of([group for groups in steps for group in groups], settings).left_out
+        counts = {reason: len(ids) for reason, ids in left_out.items() if ids}
+        raise BadInputError(f"{settings.replay}: no episode to train on ({counts}); record them with a local operator")
+
+
+def policy_data_of(groups: Sequence[Group], settings: RlSettings) -> PolicyData:
+    """The rows of these groups, for the vocabulary of the base."""
+    return policy_rows(groups, settings, vocabulary=hardware.shape_of(settings.base).vocabulary)
+
+
+def image_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> str:
+    """The digest of the sandbox's image. Raises BadInputError where it is not there, or not that of the scenarios."""
+    refuse_other_image(scenarios, settings.image)
+    image = require_image(settings.image)
+    reap()
+    return image
+
+
+def to_be_trained(scenarios: Sequence[Scenario]) -> list[TrainedSession]:
+    """The scenarios as sessions that a run may train on; an episode of any of them may be played."""
+    return [
+        TrainedSession(scenario_id=one.id, content_hash=one.content_hash, archetype=one.task, trajectory_id=one.id)
+        for one in scenarios
+    ]
+
+
+def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -> Plan:
+    """What the updates would cost. Playing comes on top: how long it takes is not known before.
+
+    Without --replay each episode is assumed to have --assumed-tokens, half of them sampled.
+    """
+    if steps is None:
+        count = settings.updates * settings.groups * settings.episodes
+        lengths, trained = [settings.assumed_tokens] * count, [settings.assumed_tokens // 2] * count
+    else:
+        rows = [row for groups in steps for row in policy_data_of(groups, settings).rows]
+        count = sum(len(group.episodes) for groups in steps for group in groups)
+        lengths, trained = [len(row.token_ids) for row in rows], [len(row.places) for row in rows]
+    rank, targets = start.flags["lora_r"], start.flags["lora_targets"]
+    costs = hardware.costs(
+        hardware.shape_of(settings.base), settings.rl_work(lengths, trained, rank=rank, targets=targets)
+    )
+    return plan_of(
+        "rl", settings, costs, episodes=count, rows=len(lengths), tokens=sum(lengths),
+        steps=settings.updates if steps is None else len(steps), trainable_parameters=costs["trainable_parameters"],
+    )  # fmt: skip
+
+
+def print_episodes(
+    steps: Steps | None,
+    scenarios: Sequence[Scenario],
+    renderer: Renderer,
+    settings: RlSettings,
+    start: AdapterIdentity,
+) -> int:
+    """Print the findings of --inspect and the JSON line; returns 2 where a finding is an ERROR."""
+    groups = [group for one in steps or [] for group in one]
+    data = policy_data_of(groups, settings)
+    findings = findings_of(groups, data, scenarios, settings, start)
+    for row in data.rows[: settings.show_rows]:
+        print(f"{row.episode}, advantage {row.advantage:+.3f}:", file=sys.stderr)
+        sampled, text = set(row.places), ""
+        for at in range(len(row.token_ids)):
+            first, last = at in sampled and at - 1 not in sampled, at in sampled and at + 1 not in sampled
+            text += ("⟦" if first else "") + renderer.decode([row.token_ids[at]]) + ("⟧" if last else "")
+        print(text, file=sys.stderr)
+    for finding in findings:
+        print(finding.line(), file=sys.stderr)
+    stage.print_summary(
+        {
+            "scenarios": len(scenarios),
+            "terminals": {kind: sum(one.terminal == kind for one in scenarios) for kind in ("exit", "panic")},
+            "steps": settings.updates if steps is None else len(steps),
+            "groups": len(groups),
+            "groups_with_signal": sum(group.has_signal for group in groups),
+            "episodes": sum(len(group.episodes) for group in groups),
+            "rows": len(data.rows),
+            "trained_tokens": sum(len(row.places) for row in data.rows),
+            "left_out": {reason: len(ids) for reason, ids in data.left_out.items()},
+            "render": renderer.describe(),
+            "findings": [vars(finding) for finding in findings if finding.level != "OK"],
+            "checks": len(findings),
+        }
+    )
+    return stage.BAD_INPUT if any(finding.level == "ERROR" for finding in findings) else stage.DONE
+
+
+def findings_of(
+    groups: Sequence[Group],
+    data: PolicyData,
+    scenarios: Sequence[Scenario],
+    settings: RlSettings,
+    start: AdapterIdentity,
+) -> list[Finding]:
+    """What --inspect checks: held-out data, rows that are left out, and groups that teach something."""
+    findings = []
+    if settings.holdout:
+        held_out = read_scenarios(settings.holdout, partial=settings.partial)
+        sessions = [*to_be_trained(scenarios), *sessions_behind(settings.base, start)]
+        for kind, ids in overlap(sessions, settings.holdout, held_out).items():
+            level = "ERROR" if ids else "OK"
+            findings.append(Finding(level, f"holdout_{kind}", f"{len(ids)} whose {kind} is held out", ids))
+    if not groups:
+        return findings
+    for reason, ids in data.left_out.items():
+        findings.append(Finding("WARN" if ids else "OK", reason, f"{len(ids)} episodes are left out", ids))
+    signal = [group for group in groups if group.has_signal]
+    level = "OK" if signal else "WARN"
+    findings.append(Finding(level, "signal", f"{len(signal)} of {len(groups)} groups have different rewards"))
+    digest = adapter_hash(settings.adapter)
+    foreign = [one.id for group in groups for one in group.episodes if one.operator.adapter_hash != digest]
+    text = f"{len(foreign)} episodes were sampled by other weights than the start adapter's"
+    findings.append(Finding("WARN" if foreign else "OK", "other_weights", text, foreign))
+    return findings
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    return add_rl_flags(stage.command_line(__doc__))
+
+
+if __name__ == "__main__":
+    stage.run_script(main, parser())

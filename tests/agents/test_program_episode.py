@@ -1,0 +1,179 @@
+"""An agent program in a real sandbox: graded, every sampled token recorded, no way out but the model's endpoint."""
+
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agents.app import EndpointServer
+from agents.backend import BackendError
+from agents.canonical import ChatMessage, ToolCall
+from agents.known import OPT, PLAIN, PYTHON, AgentProgram
+from agents.policy import Policy, PolicyBackend, ReferencePolicy
+from agents.program_episode import ProgramLimits, play_program, program_options
+from agents.relay import PORT
+from agents.templates import ChatTemplate
+from operators.episode import Episode
+from operators.reference import ReferenceOperator
+from sandbox.containers import IMAGE
+from sandbox.pool import Pool
+from schema import OperatorInfo, Scenario, Trajectory
+from tests.helpers import ROOT
+from tests.helpers.hand_scenarios import hand
+from tests.helpers.real_base import real_base
+
+LIMITS = ProgramLimits(max_seconds=240.0)
+Play = Callable[..., tuple[Trajectory, PolicyBackend]]
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
+    from transformers import AutoTokenizer
+
+    template = ChatTemplate.of(AutoTokenizer.from_pretrained(real_base(tmp_path_factory)))
+    subprocess.run(["sh", "runs/agent_image.sh", "plain"], cwd=ROOT, check=True, timeout=600)
+
+    def run(
+        policy: Policy, scenario: Scenario, program: AgentProgram = PLAIN, limits: ProgramLimits = LIMITS
+    ) -> tuple[Trajectory, PolicyBackend]:
+        backend = PolicyBackend("policy", template, policy)
+        with EndpointServer(template, backend) as server:
+            pool = Pool(1, options=program_options(program, limits, IMAGE))
+            info = OperatorInfo(kind="agent", agent=program.name)
+            return play_program(program, server, Episode(scenario), operator=info, limits=limits, pool=pool), backend
+
+    return run
+
+
+def trained(trajectory: Trajectory) -> list[list[int]]:
+    return [
+        [id_ for id_, on in zip(row.token_ids, row.assistant_mask, strict=True) if on]
+        for row in trajectory.segments or []
+    ]
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_the_reference_solves_it_through_the_program(play: Play, blocked: bool) -> None:
+    scenario = hand(blocked=blocked)
+    trajectory, endpoint = play(ReferencePolicy(ReferenceOperator(), scenario, PLAIN, seed=1), scenario)
+    assert (trajectory.kept, trajectory.reasons, trajectory.outcome) == (True, [], scenario.terminal)
+    assert trained(trajectory) == [
+        [id_ for ids in endpoint.sampled for id_ in ids]
+    ]  # one segment, all that was sampled
+    assert trajectory.changes is not None
+    assert {one.path for one in trajectory.changes.created} <= {
+        f"/home/operator/{one}" for one in ("sorted.txt", "colours.txt")
+    }
+    assert trajectory.operator.agent == "plain"
+    assert scenario.announcement.text in trajectory.messages[1].content
+
+
+TRIES = """
+import json, os, socket, sys, urllib.request
+places = [("127.0.0.1", PORT + 1), ("127.0.0.1", 22), ("1.1.1.1", 53), ("169.254.169.254", 80),
+          ("172.17.0.1", HOST_PORT), ("10.0.0.1", 80), ("::1", PORT)]
+for place in places:
+    try:
+        socket.create_connection(place, timeout=3)
+        print("reached", place)
+    except OSError as error:
+        print("refused", place)
+for family, kind in ((socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET, socket.SOCK_RAW),
+                     (socket.AF_INET6, socket.SOCK_STREAM), (16, socket.SOCK_RAW), (17, socket.SOCK_RAW)):
+    try:
+        socket.socket(family, kind)
+        print("opened", family, kind)
+    except OSError:
+        print("refused", family, kind)
+request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", b'{"messages": []}')
+request.add_header("Authorization", "Bearer another")
+try:
+    urllib.request.urlopen(request)
+except urllib.error.HTTPError as error:
+    print("endpoint says", error.code)
+"""
+
+
+SIDE_CALL = """
+import os, runpy, urllib.request
+body = b'{"messages": [{"role": "user", "content": "Write a title."}]}'
+request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", body)
+request.add_header("Authorization", "Bearer " + os.environ["API_KEY"])
+urllib.request.urlopen(request).read()
+runpy.run_path("PROGRAM")
+"""
+
+
+def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
+    listening = socket.create_server(("0.0.0.0", 0))
+    script = TRIES.replace("HOST_PORT", str(listening.getsockname()[1])).replace("PORT", str(PORT))
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script])
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "exit"), hand(), program)
+    listening.close()
+    assert trajectory.agent_run is not None
+    said = trajectory.agent_run.output
+    assert "reached" not in said
+    assert "opened" not in said
+    assert said.count("refused") == 12
+    assert "endpoint says 401" in said
+    # It never had an answer, so it says nothing about the model: void, and no row to train.
+    assert (trajectory.outcome, trajectory.kept, trajectory.segments) == ("operator_failed", False, None)
+
+
+def test_the_budget_of_turns_ends_the_session(play: Play) -> None:
+    def forever(request: Any) -> ChatMessage:
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
+
+    trajectory, endpoint = play(forever, hand(), limits=replace(LIMITS, max_steps=3))
+    assert (trajectory.outcome, len(endpoint.sampled), len(trajectory.commands)) == ("max_steps", 3, 3)
+    assert not trajectory.verified
+    assert trained(trajectory) == [[id_ for ids in endpoint.sampled for id_ in ids]]
+
+
+def test_the_budget_of_time_and_of_tokens_end_the_session(play: Play) -> None:
+    def slow(request: Any) -> ChatMessage:
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "sleep 100"}),))
+
+    def chatty(request: Any) -> ChatMessage:
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo " + "word " * 200}),))
+
+    timed, _ = play(slow, hand(), limits=replace(LIMITS, max_seconds=5.0))
+    assert (timed.outcome, len(timed.commands)) == ("max_seconds", 1)
+    counted, endpoint = play(chatty, hand(), limits=replace(LIMITS, max_tokens=500))
+    assert counted.outcome == "max_tokens"
+    assert sum(map(len, endpoint.sampled)) >= 500 > sum(map(len, endpoint.sampled[:-1]))
+
+
+def test_a_model_that_fails_voids_the_episode(play: Play) -> None:
+    asked = []
+
+    def fails(request: Any) -> ChatMessage:
+        asked.append(request)
+        if len(asked) == 3:
+            raise BackendError("the model is gone")
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
+
+    trajectory, _ = play(fails, hand())
+    assert (trajectory.outcome, trajectory.error) == ("operator_failed", "the model is gone")
+    assert (trajectory.segments, trajectory.kept, len(trajectory.commands)) == (None, False, 2)
+
+
+def test_a_side_call_is_no_turn(play: Play) -> None:
+    """A request without tools is answered, costs tokens, and is neither a command nor the end."""
+    script = SIDE_CALL.replace("PROGRAM", f"{OPT}/plain/plain.py")
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script, prompt])
+    trajectory, endpoint = play(lambda request: ChatMessage("assistant", "exit"), hand(), program)
+    assert (len(endpoint.sampled), trajectory.commands, trajectory.outcome) == (2, ["exit"], "exit")
+    assert trajectory.agent_run is not None
+    assert trajectory.agent_run.counts["side_call_calls"] == 1
+    assert trained(trajectory) == [endpoint.sampled[1]]
+
+
+def test_a_program_that_ends_without_a_terminal_is_scored(play: Play) -> None:
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "I am done."), hand())
+    assert (trajectory.outcome, trajectory.kept, len(trajectory.segments or [])) == ("ended", False, 1)
+    assert trajectory.agent_run is not None
+    assert trajectory.agent_run.exit_code == 0

@@ -1,0 +1,259 @@
+"""Policy gradients on whole episodes: rewards, advantages, the rows to train, and the clipped loss.
+
+    scored = [Scored(episode, reward_of(episode, scenario, settings)) for episode in episodes]
+    data = policy_rows(group_by_scenario(scored), settings, vocabulary=49152)
+    loss = surrogate(log_probs, row, settings)
+
+An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once
+however many segments it has; nothing is divided by a standard deviation unless --divide-by-std says so. An episode that
+could not be scored has no reward and is in no mean. The loss is (1 / E) sum over the E episodes of (1 / T) sum over the
+T sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) - recorded log-prob)
+and A is the advantage (Schulman et al. 2017, arXiv 1707.06347; Shao et al. 2024, arXiv 2402.03300). With --kl the term
+kl * (exp(d) - d - 1), d = log pi_start(t) - log pi(t), is added to each token.
+
+Log-probs are recorded at the sampling temperature, so those of the policy and of the start are computed at it too. An
+end marker that was appended to a turn of full length was not sampled: it has no log-prob and is not trained.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipeline.verdicts import events_of, verdict_of, was_shown
+from schema import VOIDED, Scenario, Segment, Trajectory, canonical, sha256
+from training.rl_settings import RlSettings
+
+UNSCORABLE = VOIDED | {"checker_failed"}
+
+
+def is_solved(episode: Trajectory, scenario: Scenario) -> bool:
+    """True where the final state is verified and the terminal is the right one."""
+    verdict = verdict_of(
+        expected=scenario.terminal, commands=episode.commands, outcome=episode.outcome, verified=episode.verified
+    )
+    return verdict.verified and verdict.correct_terminal
+
+
+def reward_of(episode: Trajectory, scenario: Scenario, settings: RlSettings) -> float | None:
+    """The reward of an episode, from 0 to 1; None where it cannot be scored.
+
+    1 for verified with the right terminal. With --discover-share and --directive-share that earns the rest only; the
+    shares are earned by being shown every directive before the terminal, and by the share of directives shown.
+    """
+    if episode.outcome in UNSCORABLE:
+        return None
+    reward = (1 - settings.discover_share - settings.directive_share) * is_solved(episode, scenario)
+    if settings.discover_share:
+        reward += settings.discover_share * events_of(episode, scenario.directives).discover
+    if settings.directive_share:
+        shown = [was_shown(directive, episode.steps) for directive in scenario.directives]
+        reward += settings.directive_share * sum(shown) / len(shown)
+    return reward
+
+
+def advantages(rewards: Sequence[float | None], *, divide_by_std: bool = False) -> list[float | None]:
+    """Each reward minus the mean of the group's rewards; None where there is no reward.
+
+    Args:
+        rewards: one for each episode of a group, not for each segment.
+        divide_by_std: divide by the sample standard deviation + 1e-4, as GRPO does. It makes hard and easy scenarios
+            weigh more than others (Liu et al. 2025, arXiv 2503.20783).
+    """
+    known = [reward for reward in rewards if reward is not None]
+    if not known:
+        return list[float | None](rewards)
+    mean = sum(known) / len(known)
+    scale = 1.0
+    if divide_by_std:
+        deviation = math.sqrt(sum((one - mean) ** 2 for one in known) / (len(known) - 1)) if len(known) > 1 else 0.0
+        scale = deviation + 1e-4
+    return [None if reward is None else (reward - mean) / scale for reward in rewards]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The episodes of one visit to a scenario, in id order, and the reward of each."""
+
+    scenario_id: str
+    episodes: Sequence[Trajectory]
+    rewards: Sequence[float | None]
+
+    @property
+    def scored(self) -> list[float]:
+        """The rewards of the episodes that could be scored."""
+        return [reward for reward in self.rewards if reward is not None]
+
+    @property
+    def has_signal(self) -> bool:
+        """True where two scored episodes have different rewards."""
+        return len(set(self.scored)) > 1
+
+
+@dataclass(frozen=True)
+class PolicyRow:
+    """A segment to train on.
+
+    `places` are the positions of its sampled tokens; `old` holds their recorded log-probs.
+    """
+
+    episode: str
+    token_ids: Sequence[int]
+    places: Sequence[int]
+    old: Sequence[float]
+    advantage: float
+    episode_tokens: int  # sampled tokens in all segments of the episode
+    temperature: float
+
+
+@dataclass
+class PolicyData:
+    """The rows of one step. `episodes`: how many episodes they are of, which is what the loss is divided by."""
+
+    rows: list[PolicyRow] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(
+        default_factory=lambda: {"unscorable": [], "not_recorded": [], "greedy": [], "over_length": [], "no_tokens": []}
+    )
+    episodes: int = 0
+
+    def hash(self) -> str:
+        """SHA-256 over ids, places and advantages."""
+        return sha256(
+            canonical([[row.episode, list(row.token_ids), list(row.places), row.advantage] for row in self.rows])
+        )
+
+
+def segments_of(episode: Trajectory) -> list[Segment]:
+    """What the operator read and sampled: the segments of an agent program, or the one session of a local operator."""
+    if episode.segments is not None:
+        return episode.segments
+    if episode.token_ids is None or episode.assistant_mask is None or episode.log_probs is None:
+        return []
+    return [
+        Segment(token_ids=episode.token_ids, assistant_mask=episode.assistant_mask, log_probs=episode.log_probs)
+    ]  # fmt: skip
+
+
+def sampled_places(segment: Segment) -> list[int]:
+    """The positions that were sampled and are trained. The first token has nothing before it."""
+    return [
+        at
+        for at, (on, known) in enumerate(zip(segment.assistant_mask, segment.log_probs, strict=True))
+        if on and known is not None and at
+    ]
+
+
+def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: int) -> PolicyData:
+    """The rows of a step's groups.
+
+    An episode is left out of the rows, with all its segments, where it cannot be scored (`unscorable`), has no
+    recorded ids with log-probs of this vocabulary (`not_recorded`), was sampled at temperature 0 (`greedy`: it was
+    no draw from the policy), has a segment over --max-length-tokens (`over_length`), or no sampled token (`no_tokens`).
+    Only the first is left out of its group's mean as well.
+    """
+    data = PolicyData()
+    for group in groups:
+        found = advantages(group.rewards, divide_by_std=settings.divide_by_std)
+        for episode, advantage in zip(group.episodes, found, strict=True):
+            segments = segments_of(episode)
+            if reason := _why_left_out(segments, episode, advantage, settings, vocabulary):
+                data.left_out[reason].append(episode.id)
+                continue
+            assert advantage is not None
+            places = [sampled_places(one) for one in segments]
+            data.episodes += 1
+            data.rows += [
+                PolicyRow(
+                    episode=episode.id,
+                    token_ids=segment.token_ids[: at[-1] + 1],
+                    places=at,
+                    old=[segment.log_probs[place] or 0.0 for place in at],
+                    advantage=advantage,
+                    episode_tokens=sum(map(len, places)),
+                    temperature=_temperature(episode),
+                )
+                for segment, at in zip(segments, places, strict=True)
+                if at
+            ]
+    return data
+
+
+def _temperature(episode: Trajectory) -> float:
+    """The sampling temperature that was recorded; 1 where none was."""
+    found = episode.operator.sampling.get("temperature")
+    return 1.0 if found is None else float(found)
+
+
+def _why_left_out(
+    segments: Sequence[Segment], episode: Trajectory, advantage: float | None, settings: RlSettings, vocabulary: int
+) -> str | None:
+    """The reason to leave an episode out of the rows, or None."""
+    if advantage is None:
+        return "unscorable"
+    if not segments or any(id_ >= vocabulary for segment in segments for id_ in segment.token_ids):
+        return "not_recorded"
+    if not any(map(sampled_places, segments)):
+        return "no_tokens"
+    if not _temperature(episode):
+        return "greedy"
+    if max(len(segment.token_ids) for segment in segments) > settings.max_length_tokens:
+        return "over_length"
+    return None
+
+
+def token_log_probs(
+    model: Any, ids: Any, places: Any, temperature: float, *, compact: bool = True, with_entropy: bool = False
+) -> tuple[Any, Any]:
+    """The log-probs (n,) of the ids at `places`, at a temperature, and the entropies (n,) there (None if not wanted).
+
+    Args:
+        model: a transformers or peft model.
+        ids: the segment (T,).
+        places: the positions (n,), each after the first.
+        temperature: what the logits are divided by.
+        compact: apply the head to these positions only, right where `head_is_plain`.
+        with_entropy: compute the entropies, without gradient.
+    """
+    import torch
+    import torch.nn.functional as functional
+
+    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    if compact:
+        states = inner.get_decoder()(input_ids=ids[None], use_cache=False).last_hidden_state[0]  # (T, H)
+        logits = inner.get_output_embeddings()(states[places - 1])
+    else:
+        logits = model(input_ids=ids[None], use_cache=False).logits[0, places - 1]
+    logits = logits.float() / temperature  # (n, V)
+    log_probs = -functional.cross_entropy(logits, ids[places], reduction="none")
+    entropies = None
+    if with_entropy:
+        with torch.no_grad():
+            table = torch.log_softmax(logits.detach(), -1)
+            entropies = -(table.exp() * table).sum(-1)
+    return log_probs, entropies
+
+
+def surrogate(log_probs: Any, row: PolicyRow, settings: RlSettings, reference: Any = None) -> tuple[Any, Any, Any]:
+    """The loss of a row: its share of the episode's mean over tokens. Also the clipped tokens and the KL, each (n,).
+
+    Args:
+        log_probs: of the policy (n,).
+        row: what was sampled.
+        settings: the limits of the ratio, and the weight of the KL.
+        reference: the start adapter's log-probs (n,), where --kl is not 0.
+    """
+    import torch
+
+    old = torch.tensor(row.old, device=log_probs.device, dtype=log_probs.dtype)
+    ratio = (log_probs - old).exp()
+    inside = ratio.clamp(1 - settings.clip_low, 1 + settings.clip_high)
+    losses = -torch.minimum(ratio * row.advantage, inside * row.advantage)
+    kl = None
+    if reference is not None:
+        apart = reference - log_probs
+        kl = apart.exp() - apart - 1  # an estimate that is never negative: http://joschu.net/blog/kl-approx.html
+        losses = losses + settings.kl * kl
+    with torch.no_grad():
+        beyond = ratio > 1 + settings.clip_high if row.advantage > 0 else ratio < 1 - settings.clip_low
+        clipped = beyond & (row.advantage != 0)
+    return losses.sum() / row.episode_tokens, clipped, kl

@@ -1,0 +1,126 @@
+"""The settings of rl.py, and the flags that set them."""
+
+import argparse
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.hardware import Workload
+from model.loading import adapter_argument, pick_dtype
+from sandbox.containers import IMAGE, add_image_flag
+from schema import BadInputError
+from training.settings import ContinuedSettings, add_common_flags
+
+EPOCHS = 1
+NOT_DECIDING = (
+    "base", "scenarios", "out", "holdout", "logdir", "inspect_only", "show_rows", "plan_only", "usd_per_hour",
+    "assumed_tokens", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay", "image", "save_every",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class RlSettings(ContinuedSettings):
+    """All flags of rl.py. Raises BadInputError for a number out of range."""
+
+    scenarios: Path
+    replay: Path | None = None
+    updates: int = 50
+    groups: int = 8
+    episodes: int = 4
+    epochs: int = EPOCHS
+    temperature: float = 1.0
+    clip_low: float = 0.2
+    clip_high: float = 0.28
+    kl: float = 0.0
+    divide_by_std: bool = False
+    discover_share: float = 0.0
+    directive_share: float = 0.0
+    skip_after: int = 2
+    revisit_after: int = 8
+    max_steps: int = 24
+    max_new_tokens: int = 80
+    timeout_seconds: float = 30.0
+    workers: int = 8
+    save_every: int = 10
+    image: str = IMAGE
+    assumed_tokens: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.episodes < 2:
+            raise BadInputError(f"--episodes is {self.episodes}; a baseline takes at least 2 episodes of a scenario")
+        for name, least, most in (
+            ("temperature", 0.0, 10.0), ("clip_low", 0.0, 1.0), ("clip_high", 0.0, 100.0),
+            ("timeout_seconds", 0.0, 1e9),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not least < value < most:
+                flag = name.replace("_", "-")
+                raise BadInputError(f"--{flag} is {value}; it must lie between {least:g} and {most:g}")
+        for name in ("kl", "discover_share", "directive_share"):
+            value, most = getattr(self, name), 100 if name == "kl" else 1
+            if not 0 <= value < most:
+                flag = name.replace("_", "-")
+                raise BadInputError(f"--{flag} is {value}; it must be at least 0 and below {most}")
+        if self.discover_share + self.directive_share >= 1:
+            raise BadInputError("--discover-share and --directive-share: together they must stay below 1")
+
+    def deciding_flags(self) -> dict[str, Any]:
+        """The flags that decide the trained weights, by name."""
+        names = [one.name for one in dataclasses.fields(self) if one.name not in NOT_DECIDING]
+        return {name: getattr(self, name) for name in names}
+
+    def rl_work(self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str) -> Workload:
+        """The cost of training on rows of these lengths, on the device here."""
+        import torch
+
+        on_gpu = torch.cuda.is_available()
+        checkpointing = self.gradient_checkpointing
+        return Workload(
+            lengths=lengths,
+            trained=trained,
+            lora_r=rank,
+            lora_targets=targets,
+            epochs=self.epochs,
+            batch=1 if on_gpu else min(torch.get_num_threads(), self.groups * self.episodes),
+            load_4bit=self.load_4bit,
+            checkpointing=on_gpu if checkpointing is None else checkpointing,
+            half=pick_dtype(self.dtype, "cuda" if on_gpu else "cpu") != torch.float32,
+        )
+
+
+def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Give a parser the flags of rl.py; returns it."""
+    add = parser.add_argument
+    add(
+        "--adapter",
+        type=adapter_argument,
+        required=True,
+        help="adapter to start from (--out of sft.py, dpo.py or rl.py, or a selected.json)",
+    )
+    add("--scenarios", type=Path, required=True, help="directory of scenarios to play, or that --replay's are of")
+    add("--replay", type=Path, default=None, help="train on these recorded episodes and play none (default: play)")
+    add("--updates", type=int, default=50, help="steps: play, then update (default 50; --replay: at most)")
+    add("--groups", type=int, default=8, help="scenarios in a step (default 8)")
+    add("--episodes", type=int, default=4, help="episodes of each scenario in a step (default 4)")
+    add("--epochs", type=int, help=f"optimizer steps on the episodes of a step (default {EPOCHS})")
+    add("--temperature", type=float, default=1.0, help="sampling temperature (default 1)")
+    add("--clip-low", type=float, default=0.2, help="the ratio is cut below 1 minus this (default 0.2)")
+    add("--clip-high", type=float, default=0.28, help="the ratio is cut above 1 plus this (default 0.28)")
+    add("--kl", type=float, default=0.0, help="weight of the KL to the start adapter (default 0)")
+    add("--divide-by-std", action="store_true", help="divide advantages by the standard deviation, as GRPO does")
+    add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")
+    add("--directive-share", type=float, default=0.0, help="share of the reward for the directives seen (default 0)")
+    add("--skip-after", type=int, default=2, help="skip a scenario after so many visits in a row without signal (2)")
+    add("--revisit-after", type=int, default=8, help="play a skipped scenario again after so many steps (default 8)")
+    add("--max-steps", type=int, default=24, help="commands per episode (default 24)")
+    add("--max-new-tokens", type=int, default=80, help="tokens per command (default 80)")
+    add("--timeout-seconds", type=float, default=30.0, help="seconds per command and for the checker (default 30)")
+    add("--workers", type=int, default=8, help="episodes at once (default 8)")
+    add("--save-every", type=int, default=10, help="keep an adapter in <out>/steps every so many steps (default 10)")
+    add_image_flag(parser)
+    add("--assumed-tokens", type=int, default=1000, help="tokens of an episode, for --plan without --replay (1000)")
+    add_common_flags(parser, rows="episodes", lr="constant (default 1e-5 * 4096 / width of the base)")
+    return parser
