@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from agents.canonical import ChatMessage, ToolCall, ToolSpec, call_id
+from agents.canonical import ChatMessage, ToolCall, ToolSpec, call_id, well_formed_message, well_formed_tool
 from agents.tools import HERMES, ToolForm, hermes_tools, signature, tool_form
 from model.render import exact_tokenizer, text_tokenizer
 from schema import BadInputError, canonical, sha256
@@ -82,6 +82,8 @@ class ChatTemplate:
         """
         if not messages or messages[-1].role == "assistant":
             raise BadInputError(f"{self.name}: messages: the last must be a user or tool turn; add one")
+        messages = [well_formed_message(message) for message in messages]
+        tools = [well_formed_tool(tool) for tool in tools]
         mark = _unused("spelled", messages, tools)
         try:
             return self._encode(self._render(messages, tools, mark), mark)

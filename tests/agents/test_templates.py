@@ -235,6 +235,9 @@ def test_half_a_character_in_a_call_or_in_a_request_is_replaced(base: Path) -> N
     written = '<tool_call>{"name": "sh", "arguments": {"command": "echo \\ud83d"}}</tool_call>'
     (call,) = template.parse(template.write(ChatMessage("assistant", written))).tool_calls
     assert call.arguments == {"command": "echo \ufffd"}
+    assert template.opening_ids([ChatMessage("user", "\ud83d")], []) == template.opening_ids(
+        [ChatMessage("user", "\ufffd")], []
+    )
     session = AgentSession(template)
     halves = [
         ChatMessage("system", "\ud83d"),
@@ -315,7 +318,7 @@ def random_text(randomness: random.Random) -> str:
 
 def random_turn(randomness: random.Random, template: ChatTemplate) -> ChatMessage:
     """An assistant turn: reasoning or none, a text or calls or both. Tags of calls stand in arguments alone."""
-    values = [
+    values: list[dict[str, Any]] = [
         {"command": random_text(randomness)},
         {"n": [1, 2.5, None, True]},
         {"a": {"b": random_text(randomness)}},
