@@ -14,23 +14,26 @@ of Qwen 2.5 (without a system turn, it makes one, and the template's default sys
 written as `<tool_call>` blocks, and the results in a row make one user turn of `<tool_response>` blocks. This is done
 for ChatML alone. A template without a known form of calls is refused.
 
-Special tokens that a message spells out are plain text, so no file can forge the edge of a turn. The date that some
-templates print is fixed. An end marker that is not a single special token is refused.
+Special tokens that a message spells out are plain text, so no file can forge the edge of a turn. The same holds for
+added tokens in brackets that are not special (`<tool_response>` in Qwen's tokenizers). The date that some templates
+print is fixed. An end marker that is not a single special token is refused.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from agents.canonical import ChatMessage, ToolCall, ToolSpec, call_id
+from agents.canonical import ChatMessage, ToolCall, ToolSpec, call_id, well_formed_message, well_formed_tool
 from agents.tools import HERMES, ToolForm, hermes_tools, signature, tool_form
 from model.render import exact_tokenizer, text_tokenizer
-from schema import BadInputError, sha256
+from schema import BadInputError, canonical, sha256
 
 DATE = "01 Jan 2025"  # model/render.py prints the same
 OTHER_ENDS = ("<|endoftext|>", "<|end_of_text|>", "<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
 TOOL_PROBE = ToolSpec("probe", "A probe.", {"type": "object", "properties": {}})
+TAG = re.compile(r"[<\[].*[>\]]", re.DOTALL)
 THINK, THOUGHT = "<think>", "</think>"
 
 
@@ -40,7 +43,7 @@ class ChatTemplate:
     def __init__(self, tokenizer: Any, form: ToolForm, *, renders_tools: bool) -> None:
         self.tokenizer, self.form, self.renders_tools = tokenizer, form, renders_tools
         self.name = str(getattr(tokenizer, "name_or_path", "") or "tokenizer")
-        description = exact_tokenizer(tokenizer.backend_tokenizer.to_str())
+        description = _tags_as_specials(exact_tokenizer(tokenizer.backend_tokenizer.to_str()))
         self._plain = text_tokenizer(description, specials=False)
         self._specials = text_tokenizer(description, specials=True)
         added = self._plain.get_added_tokens_decoder()
@@ -48,6 +51,7 @@ class ChatTemplate:
         self._special_texts = sorted(specials, key=len, reverse=True)
         self._spelled = re.compile("|".join(map(re.escape, self._special_texts)) or r"(?!)")
         self.end_text = self._end_text()
+        self.opens_thought = self._apply([ChatMessage("user", "-")], []).rstrip().endswith(THINK)
         ends = [self.end_text, *OTHER_ENDS, str(tokenizer.eos_token)]
         self.end_ids = frozenset(specials[one] for one in ends if one in specials)
 
@@ -78,6 +82,8 @@ class ChatTemplate:
         """
         if not messages or messages[-1].role == "assistant":
             raise BadInputError(f"{self.name}: messages: the last must be a user or tool turn; add one")
+        messages = [well_formed_message(message) for message in messages]
+        tools = [well_formed_tool(tool) for tool in tools]
         mark = _unused("spelled", messages, tools)
         try:
             return self._encode(self._render(messages, tools, mark), mark)
@@ -111,19 +117,25 @@ class ChatTemplate:
         """The message in sampled ids, with every call. What follows the first end marker is left out."""
         ids = list(token_ids)
         ends = [at for at, id_ in enumerate(ids) if id_ in self.end_ids]
-        text = self.decode(ids[: ends[0]] if ends else ids)
-        reasoning = ""
-        if THOUGHT in text:
-            before, _, text = text.partition(THOUGHT)
-            reasoning, text = before.partition(THINK)[2] if THINK in before else before, text.lstrip("\n")
+        reasoning, text = self._thought(self.decode(ids[: ends[0]] if ends else ids))
         content, calls = self.form.read(text)
-        return ChatMessage("assistant", content, reasoning.strip(), tuple(calls))
+        return ChatMessage("assistant", content, reasoning, tuple(calls))
+
+    def _thought(self, text: str) -> tuple[str, str]:
+        """The reasoning at the start of a sampled text, and the text after it. Tags further on are text."""
+        opened = self.opens_thought or text.lstrip().startswith(THINK)
+        before, mark, rest = text.partition(THOUGHT)
+        if not opened or not mark:
+            return "", text
+        return before.strip().removeprefix(THINK).strip(), rest.lstrip("\n")
 
     def write(self, message: ChatMessage) -> list[int]:
         """The ids of an assistant turn as a model would sample it, with its end marker."""
         mark = _unused("spelled", [message], [])
         plain = self._escape(message, mark)
-        thought = f"{THINK}\n{plain.reasoning}\n{THOUGHT}\n\n" if plain.reasoning else ""
+        thought = f"{plain.reasoning}\n{THOUGHT}\n\n" if plain.reasoning or self.opens_thought else ""
+        if thought and not self.opens_thought:
+            thought = f"{THINK}\n{thought}"
         return self._encode(thought + self.form.write(plain.content, plain.tool_calls) + self.end_text, mark)
 
     def decode(self, token_ids: Sequence[int]) -> str:
@@ -211,12 +223,12 @@ def apply_template(
     """What the chat template of a tokenizer makes of messages, as text. Raises _TurnsRefusedError."""
     from jinja2.exceptions import TemplateError
 
+    turns, offered = [_as_template_reads(message) for message in messages], [signature(tool) for tool in tools]
     try:
         text = tokenizer.apply_chat_template(
-            [_as_template_reads(message) for message in messages], tools=[signature(tool) for tool in tools] or None,
-            tokenize=False, add_generation_prompt=header, date_string=DATE,
+            turns, tools=offered or None, tokenize=False, add_generation_prompt=header, date_string=DATE,
         )  # fmt: skip
-    except TemplateError as error:
+    except (TemplateError, TypeError, ValueError) as error:  # what templates raise, and what the filters in them do
         raise _TurnsRefusedError(str(error)) from error
     return str(text)
 
@@ -296,6 +308,17 @@ def _folded(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def _unused(word: str, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> str:
     """The word with as many letters more as it takes to be in none of the messages and tools."""
     there = repr((list(messages), list(tools)))
-    while word in there:
-        word += "x"
-    return word
+    longest = max((len(found[0]) for found in re.finditer(f"{word}x*", there)), default=0)
+    return word + "x" * max(0, longest + 1 - len(word))
+
+
+def _tags_as_specials(description: str) -> str:
+    """The tokenizer.json with its added tokens in brackets as special tokens, all matched in the text as it is.
+
+    A special token that is matched after the text was normalised could be forged with other letters.
+    """
+    parts = json.loads(description)
+    for token in parts["added_tokens"]:
+        if token["special"] or TAG.fullmatch(token["content"]):
+            token |= {"special": True, "normalized": False}
+    return canonical(parts).decode()
