@@ -5,12 +5,15 @@
 
 Reads   the base, the adapter directory
 Writes  nothing
-Needs   torch; SEKFT_SERVE_KEY where clients must show an API key
+Needs   torch; with --url a server that takes and returns token ids; SEKFT_SERVE_KEY where clients must show an API key
 
 Chat completions, Responses, Anthropic Messages with count_tokens, and the list of models; JSON and server-sent events.
 Any model name is answered, and the answer has the true one. A client may choose temperature, seed and stop texts;
 other parameters of sampling are refused. Only this machine can connect. The adapter must have been trained with
 `--render chat`, because these protocols are read through the base's chat template. Images are refused.
+
+With --url another server samples (vLLM, whose completions return token ids); messages, tools and protocols stay here.
+--base is then the model of that server, of which only the tokenizer is read.
 """
 
 import argparse
@@ -18,10 +21,11 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from pipeline import stage
 from agents.app import EndpointServer
-from agents.backend import SLOTS, DecoderBackend, Sampling
+from agents.backend import SLOTS, Backend, BackendError, CompletionsBackend, DecoderBackend, Sampling
 from agents.templates import ChatTemplate
 from model.decoder import Decoder
 from model.loading import DTYPES, adapter_argument, fetch, load_model
@@ -34,6 +38,8 @@ def main(
     base: str,
     adapter: Path | None,
     name: str | None,
+    url: str | None,
+    model: str | None,
     port: int,
     uds: Path | None,
     temperature: float,
@@ -52,12 +58,17 @@ def main(
             f"{adapter / 'render.json'}: wire: trained with --render {wire}, and clients send messages for the chat "
             "template; train an adapter with --render chat"
         )
-    model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
-    template = ChatTemplate.of(tokenizer)
-    backend = DecoderBackend(
-        name or Path(adapter or base).name, Decoder(model), end_ids=template.end_ids, decode=template.decode,
-        slots=slots,
-    )  # fmt: skip
+    backend: Backend
+    if url is not None:
+        if adapter is not None or model is None:
+            raise BadInputError("--url: name the server's --model, and no --adapter: it has its own weights")
+        template = ChatTemplate.of(load_tokenizer(base))
+        backend = other_server(url, model, template)
+    else:
+        loaded, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
+        template = ChatTemplate.of(tokenizer)
+        named = name or Path(adapter or base).name
+        backend = DecoderBackend(named, Decoder(loaded), end_ids=template.end_ids, decode=template.decode, slots=slots)
     sampling = Sampling(temperature=temperature, max_new_tokens=max_new_tokens, seed=seed)
     key = os.environ.get("SEKFT_SERVE_KEY") or None
     with EndpointServer(template, backend, sampling=sampling, recording=False, key=key, port=port, uds=uds) as server:
@@ -67,6 +78,23 @@ def main(
     return stage.DONE
 
 
+def load_tokenizer(base: str) -> Any:
+    """The tokenizer of a base, without its weights."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(base)
+
+
+def other_server(url: str, model: str, template: ChatTemplate) -> CompletionsBackend:
+    """The server at `url` as a backend. Raises BadInputError where it cannot be one."""
+    try:
+        return CompletionsBackend(
+            url, model, end_ids=template.end_ids, key=stage.env("SEKFT_OP_KEY", "SEKFT_KEY") or "none"
+        )
+    except BackendError as error:
+        raise BadInputError(f"--url {error}; look at the address and at --model") from error
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
@@ -74,6 +102,8 @@ def parser() -> argparse.ArgumentParser:
     stage.add_base_flag(parser)
     add("--adapter", type=adapter_argument, default=None, help="adapter directory or selected.json (default none)")
     add("--name", default=None, help="the model's name (default: that of the adapter's or the base's directory)")
+    add("--url", default=None, help="a server that samples instead of this process: its address, with /v1")
+    add("--model", default=None, help="with --url: the name under which it serves the model")
     add("--port", type=int, default=8000, help="port on 127.0.0.1; 0: any free one (default 8000)")
     add("--uds", type=Path, default=None, help="path of a Unix socket to listen on instead")
     add("--temperature", type=float, default=0.0, help="where a client names none (default 0: greedy)")

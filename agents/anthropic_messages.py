@@ -109,7 +109,7 @@ def read_turn(given: Any, where: str) -> list[ChatMessage]:
         raise CallRefusedError("invalid", f"{where}.role: {role!r} is none of user, assistant", where)
     content = given.get("content")
     if isinstance(content, str):
-        return [ChatMessage(role, content)]  # type: ignore[arg-type]
+        return [ChatMessage(role, content)]
     if not isinstance(content, list):
         raise CallRefusedError("invalid", f"{where}.content: must be a string or a list of blocks", where)
     if role == "assistant":
@@ -125,7 +125,7 @@ def read_turn(given: Any, where: str) -> list[ChatMessage]:
         else:
             texts.append(part_text(block, where, TEXT))
     if texts:
-        messages.append(ChatMessage(role, "\n".join(texts)))  # type: ignore[arg-type]
+        messages.append(ChatMessage(role, "\n".join(texts)))
     return messages
 
 

@@ -25,7 +25,14 @@ from typing import Any
 
 from agents.anthropic_messages import AnthropicMessages
 from agents.backend import Backend, Sampling
-from agents.endpoint_session import CallUnderWay, EndpointSession, SessionLimits, SessionWatch, Threads
+from agents.endpoint_session import (
+    KEPT_ANSWERS,
+    CallUnderWay,
+    EndpointSession,
+    SessionLimits,
+    SessionWatch,
+    Threads,
+)
 from agents.exchange import STATUS, CallRefusedError, ContextOverflowError, Dialect, dumps
 from agents.openai_chat import OpenAIChat
 from agents.openai_responses import OpenAIResponses
@@ -81,6 +88,9 @@ class ModelService:
         call = CallUnderWay(session, read(), self.threads)
         session.under_way.pop(digest, None)
         session.under_way[digest] = call
+        for old in list(session.under_way)[:-KEPT_ANSWERS]:
+            if session.under_way[old].ended:
+                del session.under_way[old]
         return call
 
 

@@ -275,6 +275,7 @@ class CallUnderWay:
             session.limit_hit = session.limit_hit or "watch"
         finish: Literal["stop", "length", "tool"] = "length" if sampled.finish == "length" else "stop"
         session.record(request, sampled.token_ids, sampled.log_probs, "tool" if answer.message.tool_calls else finish)
+        session.settle(self)
 
 
 def why_of(sampled: Sampled, message: ChatMessage, full: bool) -> Why:

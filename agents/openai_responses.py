@@ -133,7 +133,7 @@ def _joined(a: ChatMessage, b: ChatMessage) -> ChatMessage:
 
 
 def _response(call: AgentCall, answer_id: str, created: int, model: str, status: str) -> dict[str, Any]:
-    defaults = {
+    defaults: dict[str, Any] = {
         "instructions": None, "metadata": {}, "parallel_tool_calls": True, "temperature": None, "tool_choice": "auto",
         "tools": [], "top_p": None, "text": {"format": {"type": "text"}},
     }  # fmt: skip
@@ -177,7 +177,7 @@ def _item_events(index: int, item: dict[str, Any]) -> list[tuple[str, dict[str, 
         start["content"] = []
         kind = "output_text" if item["type"] == "message" else "reasoning_text"
         [part], at = item["content"], {**place, "content_index": 0}
-        extra = {"logprobs": []} if kind == "output_text" else {}
+        extra: dict[str, Any] = {"logprobs": []} if kind == "output_text" else {}
         middle = [
             ("response.content_part.added", {**at, "part": {**part, "text": ""}}),
             (f"response.{kind}.delta", {**at, "delta": part["text"], **extra}),
