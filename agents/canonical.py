@@ -2,9 +2,9 @@
 
     same_message(ChatMessage("assistant", "Done. "), ChatMessage("assistant", "Done."))     # True
 
-Clients change what they replay: they reorder the arguments of a call, leave out reasoning, trim white space and write
-call ids of their own. None of that makes another message. `ids_by_place` gives calls and results ids that depend only
-on where they stand, so that the client's ids never decide anything.
+Clients change what they replay: they reorder the arguments of a call, leave out reasoning, trim white space, write 1
+for 1.0 and call ids of their own. None of that makes another message. `ids_by_place` gives calls and results ids that
+depend only on where they stand, so that the client's ids never decide anything.
 """
 
 import hashlib
@@ -12,9 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from records.base import canonical, sha256
+from schema import BadInputError, canonical, sha256
 
 Role = Literal["system", "user", "assistant", "tool"]
+EXACT_INTEGERS = 2**53  # JavaScript rounds integers beyond this
+LARGEST = 2**1023  # and this is less than its largest number
+NESTING = 100
 CALL_ID_LENGTH = 9  # Mistral's templates accept ids of nine letters and digits, and no others
 
 
@@ -52,7 +55,8 @@ class ToolSpec:
 def same_message(a: ChatMessage, b: ChatMessage) -> bool:
     """True where a client that replays `a` as `b` changed nothing that counts.
 
-    The order of arguments, white space at the end (of an assistant turn also at its start) and call ids do not count.
+    The order of arguments, white space at the end (of an assistant turn also at its start), call ids and what
+    JavaScript does to a number do not count.
     Reasoning may be missing in either; where both have some, it must be the same.
     """
     return key(replace(a, tool_call_id=None)) == key(replace(b, tool_call_id=None)) and same_reasoning(a, b)
@@ -66,8 +70,53 @@ def same_reasoning(a: ChatMessage, b: ChatMessage) -> bool:
 def key(message: ChatMessage) -> str:
     """A SHA-256 that is equal for messages that are the same; of ids only `tool_call_id` counts."""
     content = message.content.strip() if message.role == "assistant" else message.content.rstrip()
-    calls = [[call.name, call.raw.strip() if call.arguments is None else call.arguments] for call in message.tool_calls]
+    calls = [
+        [call.name, call.raw.strip() if call.arguments is None else _with_plain_numbers(call.arguments)]
+        for call in message.tool_calls
+    ]
     return sha256(canonical([message.role, content, calls, message.tool_call_id, message.is_error]))
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    """The value with its numbers as a JavaScript client writes them: 1 for 1.0, large integers rounded."""
+    if isinstance(value, dict):
+        return {name: _with_plain_numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_with_plain_numbers(one) for one in value]
+    if isinstance(value, int) and not isinstance(value, bool) and EXACT_INTEGERS < abs(value) < LARGEST:
+        return int(float(value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def well_formed(value: Any, depth: int = 0) -> Any:
+    """The value with U+FFFD for each half of a character in its texts, which no tokenizer takes.
+
+    JavaScript clients cut texts in the middle of a character, and JSON can carry the half that is left. Raises
+    BadInputError where values are nested more than NESTING deep.
+    """
+    if depth > NESTING:
+        raise BadInputError(f"messages: a value is nested more than {NESTING} deep; send a flatter one")
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {well_formed(name): well_formed(one, depth + 1) for name, one in value.items()}
+    return [well_formed(one, depth + 1) for one in value] if isinstance(value, list) else value
+
+
+def well_formed_message(message: ChatMessage) -> ChatMessage:
+    """The message with well-formed texts."""
+    calls = tuple(
+        ToolCall(*map(well_formed, (call.id, call.name, call.arguments, call.raw))) for call in message.tool_calls
+    )
+    content, reasoning = well_formed(message.content), well_formed(message.reasoning)
+    return replace(message, content=content, reasoning=reasoning, tool_calls=calls)
+
+
+def well_formed_tool(tool: ToolSpec) -> ToolSpec:
+    """The tool with well-formed texts."""
+    return ToolSpec(*map(well_formed, (tool.name, tool.description, tool.parameters)))
 
 
 def tools_key(tools: Iterable[ToolSpec]) -> str:

@@ -30,7 +30,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from agents.canonical import ChatMessage, ToolSpec, call_id, ids_by_place, key, same_reasoning, tools_key
+from agents.canonical import (
+    ChatMessage,
+    ToolSpec,
+    call_id,
+    ids_by_place,
+    key,
+    same_reasoning,
+    tools_key,
+    well_formed_message,
+    well_formed_tool,
+)
 from schema import Segment, sha256
 
 Finish = Literal["stop", "length", "tool"]
@@ -129,7 +139,8 @@ class AgentSession:
 
     def prepare(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> Request:
         """The request with its context ids. Raises BadInputError where the template refuses its messages."""
-        turns, offered = ids_by_place(messages), list(tools)
+        turns = ids_by_place([well_formed_message(message) for message in messages])
+        offered = [well_formed_tool(tool) for tool in tools]
         keys = [key(turn) for turn in turns]
         digests = _digests(tools_key(offered), keys)
         with self._changed:

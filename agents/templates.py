@@ -14,10 +14,12 @@ of Qwen 2.5 (without a system turn, it makes one, and the template's default sys
 written as `<tool_call>` blocks, and the results in a row make one user turn of `<tool_response>` blocks. This is done
 for ChatML alone. A template without a known form of calls is refused.
 
-Special tokens that a message spells out are plain text, so no file can forge the edge of a turn. The date that some
-templates print is fixed. An end marker that is not a single special token is refused.
+Special tokens that a message spells out are plain text, so no file can forge the edge of a turn. The same holds for
+added tokens in brackets that are not special (`<tool_response>` in Qwen's tokenizers). The date that some templates
+print is fixed. An end marker that is not a single special token is refused.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,11 +28,12 @@ from typing import Any
 from agents.canonical import ChatMessage, ToolCall, ToolSpec, call_id
 from agents.tools import HERMES, ToolForm, hermes_tools, signature, tool_form
 from model.render import exact_tokenizer, text_tokenizer
-from schema import BadInputError, sha256
+from schema import BadInputError, canonical, sha256
 
 DATE = "01 Jan 2025"  # model/render.py prints the same
 OTHER_ENDS = ("<|endoftext|>", "<|end_of_text|>", "<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
 TOOL_PROBE = ToolSpec("probe", "A probe.", {"type": "object", "properties": {}})
+TAG = re.compile(r"[<\[].*[>\]]", re.DOTALL)
 THINK, THOUGHT = "<think>", "</think>"
 
 
@@ -40,7 +43,7 @@ class ChatTemplate:
     def __init__(self, tokenizer: Any, form: ToolForm, *, renders_tools: bool) -> None:
         self.tokenizer, self.form, self.renders_tools = tokenizer, form, renders_tools
         self.name = str(getattr(tokenizer, "name_or_path", "") or "tokenizer")
-        description = exact_tokenizer(tokenizer.backend_tokenizer.to_str())
+        description = _tags_as_specials(exact_tokenizer(tokenizer.backend_tokenizer.to_str()))
         self._plain = text_tokenizer(description, specials=False)
         self._specials = text_tokenizer(description, specials=True)
         added = self._plain.get_added_tokens_decoder()
@@ -211,12 +214,12 @@ def apply_template(
     """What the chat template of a tokenizer makes of messages, as text. Raises _TurnsRefusedError."""
     from jinja2.exceptions import TemplateError
 
+    turns, offered = [_as_template_reads(message) for message in messages], [signature(tool) for tool in tools]
     try:
         text = tokenizer.apply_chat_template(
-            [_as_template_reads(message) for message in messages], tools=[signature(tool) for tool in tools] or None,
-            tokenize=False, add_generation_prompt=header, date_string=DATE,
+            turns, tools=offered or None, tokenize=False, add_generation_prompt=header, date_string=DATE,
         )  # fmt: skip
-    except TemplateError as error:
+    except (TemplateError, TypeError, ValueError) as error:  # what templates raise, and what the filters in them do
         raise _TurnsRefusedError(str(error)) from error
     return str(text)
 
@@ -296,6 +299,17 @@ def _folded(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def _unused(word: str, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> str:
     """The word with as many letters more as it takes to be in none of the messages and tools."""
     there = repr((list(messages), list(tools)))
-    while word in there:
-        word += "x"
-    return word
+    longest = max((len(found[0]) for found in re.finditer(f"{word}x*", there)), default=0)
+    return word + "x" * max(0, longest + 1 - len(word))
+
+
+def _tags_as_specials(description: str) -> str:
+    """The tokenizer.json with its added tokens in brackets as special tokens, all matched in the text as it is.
+
+    A special token that is matched after the text was normalised could be forged with other letters.
+    """
+    parts = json.loads(description)
+    for token in parts["added_tokens"]:
+        if token["special"] or TAG.fullmatch(token["content"]):
+            token |= {"special": True, "normalized": False}
+    return canonical(parts).decode()

@@ -9,15 +9,15 @@ wait.
 """
 
 import json
-import re
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.canonical import ToolCall, ToolSpec, call_id
+from agents.canonical import ToolCall, ToolSpec, call_id, well_formed
 
 Read = tuple[str, list[ToolCall]]
-HERMES_CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|$)", re.DOTALL)
+HERMES_OPEN, HERMES_CLOSE = "<tool_call>", "</tool_call>"
 MISTRAL_MARK = "[TOOL_CALLS]"
 LLAMA_MARK = "<|python_tag|>"
 HERMES_TOOLS = (  # as in the templates of Qwen 2.5 and Qwen 3
@@ -83,25 +83,45 @@ def call_of(value: Any, position: int, field: str) -> ToolCall | None:
 
 def decoded(text: str, otherwise: Any = None) -> Any:
     """The value of a JSON text, or `otherwise` where it is none."""
+    value, rest = _first_value(text)
+    return otherwise if value is None or rest.strip() else value
+
+
+def _first_value(text: str) -> tuple[Any, str]:
+    """The JSON value at the start of a text, and the text after it; None and the text where there is none.
+
+    Numbers that are not finite and values nested too deep are none: they could not be sent to a client.
+    """
     try:
-        return json.loads(text)
-    except ValueError:
-        return otherwise
+        value, end = DECODER.raw_decode(text.lstrip())
+        return well_formed(value), text.lstrip()[end:]
+    except (ValueError, RecursionError):
+        return None, text
+
+
+def _finite(text: str) -> float:
+    """A JSON number or constant. Raises ValueError where it is not finite."""
+    if not math.isfinite(float(text)):
+        raise ValueError(f"{text} is not finite")
+    return float(text)
 
 
 def _read_hermes(text: str) -> Read:
     """Calls in `<tool_call>` tags; a tag without a readable call stays in the text."""
     calls: list[ToolCall] = []
-
-    def taken(match: re.Match[str]) -> str:
-        call = call_of(decoded(match[1]), len(calls), "arguments")
-        if call is None:
-            return match[0]
-        calls.append(call)
-        return ""
-
-    rest = HERMES_CALL.sub(taken, text)
-    return (rest.strip() if calls else text), calls
+    kept, mark, rest = text.partition(HERMES_OPEN)
+    while mark:
+        value, after = _first_value(rest)
+        closed = after.lstrip()
+        call = call_of(value, len(calls), "arguments") if not closed or closed.startswith(HERMES_CLOSE) else None
+        if call:
+            calls.append(call)
+            rest = closed.removeprefix(HERMES_CLOSE)
+        else:
+            kept += mark
+        more, mark, rest = rest.partition(HERMES_OPEN)
+        kept += more
+    return (kept.strip() if calls else text), calls
 
 
 def _write_hermes(text: str, calls: Sequence[ToolCall]) -> str:
@@ -129,17 +149,13 @@ def _read_llama(text: str) -> Read:
     """One or more JSON objects with `name` and `parameters`, and nothing else; `;` may stand between them."""
     rest = text.strip().removeprefix(LLAMA_MARK).strip()
     calls: list[ToolCall] = []
-    decoder = json.JSONDecoder()
     while rest:
-        try:
-            value, end = decoder.raw_decode(rest)
-        except ValueError:
-            return text, []
-        call = call_of(value, len(calls), "parameters") if "parameters" in value else None
+        value, after = _first_value(rest)
+        call = call_of(value, len(calls), "parameters") if isinstance(value, dict) and "parameters" in value else None
         if call is None:
             return text, []
         calls.append(call)
-        rest = rest[end:].lstrip().removeprefix(";").lstrip()
+        rest = after.lstrip().removeprefix(";").lstrip()
     return ("", calls) if calls else (text, [])
 
 
@@ -156,6 +172,7 @@ def _arguments(call: ToolCall) -> Any:
     return call.raw if call.arguments is None else call.arguments
 
 
+DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 HERMES = ToolForm("hermes", _read_hermes, _write_hermes)
 MISTRAL = ToolForm("mistral", _read_mistral, _write_mistral)
 LLAMA = ToolForm("llama", _read_llama, _write_llama)

@@ -248,7 +248,7 @@ def _tamper_findings(access: Access, where: str) -> Iterator[Suspicion]:
 
 
 def _escape_findings(access: Access, where: str) -> Iterator[Suspicion]:
-    changes = access.kind in ("write", "delete")
+    changes = access.kind in ("write", "delete") and not access.by.startswith("touch")  # which changes no content
     if SECRETS.search(access.what) or (changes and SYSTEM.search(access.what)):
         yield _finding("escape", "drop", access, where)
     elif OUTSIDE.search(access.what) and not access.what.startswith("/etc/os-release"):

@@ -5,11 +5,12 @@
 
 A client keeps conversations, sends each as a whole, and gets replies. It does what real ones do: it leaves out
 reasoning, reorders arguments, writes ids of its own, retries, branches, starts sub-agents, compacts, asks for titles,
-edits and drops messages, changes the system turn and the tools, and loses replies.
+edits and drops messages, changes the system turn and the tools, and loses replies. Requests of several conversations
+are under way at once.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.canonical import ChatMessage, ToolCall, ToolSpec
@@ -90,43 +91,48 @@ class Log:
 
 @dataclass
 class Conversation:
-    """One conversation of the client, as the client holds it. Its randomness is its own."""
+    """One conversation of the client, as the client holds it. Its randomness is its own.
+
+    Its methods are generators that pause wherever a request of another conversation may come in between.
+    """
 
     random: random.Random
     messages: list[ChatMessage]
     tools: list[ToolSpec]
-    side: bool = False
+    name: str = ""  # in all its texts and replies; without one, two conversations may come to hold the same messages
 
-    def step(self, log: Log) -> None:
-        """Do one thing that clients do."""
-        kind = self.random.choices(
-            ["ask", "retry", "lose", "edit", "drop", "compact", "system", "tools", "refused"],
-            [60, 8, 5, 4, 4, 4, 2, 2, 2],
-        )[0]
-        if kind == "retry":
-            replies = [self._send(log), self._send(log)]
-            self._take(self.random.choice(replies))
-            return
-        if kind == "lose":
-            self._send(log, lost=True)
-            return
-        if kind != "ask":
-            self._disturb(kind)
-        if self.messages[-1].role == "assistant":
-            self.messages.append(ChatMessage("user", "on"))
-        self._take(self._send(log))
+    def go_on(self, log: Log, steps: int) -> Iterator[None]:
+        """Do some things that clients do."""
+        for _ in range(steps):
+            kind = self.random.choices(
+                ["ask", "retry", "lose", "edit", "drop", "compact", "system", "tools", "refused"],
+                [60, 8, 5, 4, 4, 4, 2, 2, 2],
+            )[0]
+            if kind in ("edit", "drop", "compact", "system", "tools", "refused"):
+                self._disturb(kind)
+            if self.messages[-1].role == "assistant":
+                self.messages.append(ChatMessage("user", "on"))
+            if kind == "lose":
+                yield from self._send(log, lost=True)
+                continue
+            reply = yield from self._send(log)
+            if kind == "retry":
+                again = yield from self._send(log)
+                reply = self.random.choice([reply, again])
+            self._take(reply)
 
-    def _send(self, log: Log, *, lost: bool = False) -> ChatMessage:
+    def _send(self, log: Log, *, lost: bool = False) -> Generator[None, None, ChatMessage]:
         """One request. Its reply is recorded, or lost on the way."""
         request = log.session.prepare(self.messages, self.tools)
-        ids, finish = sampled(self.random)
+        yield
+        ids, finish = sampled(self.random, self.name)
         log_probs = [-self.random.random() for _ in ids]
+        side = not self.tools or TITLE.content in self.messages[0].content
         if self.random.random() < 0.03:
             log_probs = log_probs[1:] if ids and self.random.random() < 0.5 else [*log_probs, -1.0]
-        log.sent.append(
-            Sent(tuple(request.context_ids), tuple(ids), tuple(log_probs), not lost, self.side or not self.tools)
-        )
+        log.sent.append(Sent(tuple(request.context_ids), tuple(ids), tuple(log_probs), not lost, side))
         reply = log.session.read(request, ids)
+        yield
         if lost:
             log.session.discard(request, ids)
         else:
@@ -165,53 +171,59 @@ class Conversation:
             self.messages.append(ChatMessage("user", REFUSED + self._text()))
 
     def _text(self) -> str:
-        return "".join(self.random.choices("abc", k=self.random.randint(1, 3)))
+        return self.name + "".join(self.random.choices("abc", k=self.random.randint(1, 3)))
 
 
-def sampled(randomness: random.Random) -> tuple[list[int], Finish]:
+def sampled(randomness: random.Random, name: str) -> tuple[list[int], Finish]:
     """The ids of a reply: some empty, some cut."""
     if randomness.random() < 0.03:
         return [], "length"
     text = f"({randomness.choice('xyz')})" if randomness.random() < 0.5 else ""
-    text += "".join(randomness.choices("pqr", k=randomness.randint(0, 3)))
+    text += name + "".join(randomness.choices("pqr", k=randomness.randint(0, 3)))
     for _ in range(randomness.choice([0, 0, 1, 1, 2, 3])):
         text += f"!sh={randomness.choice('uvw')}"
     ids = [ord(letter) for letter in text]
     return ([*ids, END], "stop") if randomness.random() < 0.9 else (ids, "length")
 
 
-def conversations(randomness: random.Random, log: Log) -> list[Conversation]:
-    """An agent, branches of it, sub-agents and side calls; each has an opening of its own, and offers tools."""
-    agent = Conversation(
-        random.Random(randomness.random()), [ChatMessage("system", "s"), ChatMessage("user", "go")], TOOLS[:1]
-    )
-    for _ in range(randomness.randint(1, 2)):
-        agent.step(log)
+def conversations(randomness: random.Random, log: Log, *, named: bool) -> list[Conversation]:
+    """An agent, branches of it, sub-agents and side calls; each has an opening of its own."""
+    names = iter("ABC" if named else ["", "", ""])
+    opening = [ChatMessage("system", "s"), ChatMessage("user", "go")]
+    agent = Conversation(random.Random(randomness.random()), opening, TOOLS[:1], name=next(names))
+    for _ in agent.go_on(log, randomness.randint(1, 2)):
+        pass
     found = [agent]
-    for name in range(randomness.randint(0, 2)):
-        own = random.Random(randomness.random())
+    for number in range(randomness.randint(0, 2)):
+        own, name = random.Random(randomness.random()), next(names)
         kind = randomness.choice(["branch", "sub", "title"])
         if kind == "branch":
-            found.append(Conversation(own, [*agent.messages, ChatMessage("user", f"branch {name}")], agent.tools))
+            branch = [*agent.messages, ChatMessage("user", f"branch {number}")]
+            found.append(Conversation(own, branch, agent.tools, name=name))
         elif kind == "sub":
-            opening = [ChatMessage("system", f"sub {name}"), ChatMessage("user", "look")]
-            found.append(Conversation(own, opening, TOOLS))
+            opening = [ChatMessage("system", f"sub {number}"), ChatMessage("user", "look")]
+            found.append(Conversation(own, opening, TOOLS, name=name))
         else:
             side = randomness.random() < 0.5
             system = TITLE if side else ChatMessage("system", "short")
-            opening = [system, ChatMessage("user", f"title {name}")]
-            found.append(Conversation(own, opening, TOOLS[:1] if side else [], side=True))
+            opening = [system, ChatMessage("user", f"title {number}")]
+            found.append(Conversation(own, opening, TOOLS[:1] if side else [], name=name))
     return found
 
 
-def play(seed: object, order: int = 0) -> Log:
-    """A random session. `order` decides in which order independent conversations go on, and nothing else."""
+def play(seed: object, order: int = 0, *, named: bool = False) -> Log:
+    """A random session. `order` decides the order in which its conversations' requests and replies arrive.
+
+    Where they are `named`, nothing else depends on it.
+    """
     randomness = random.Random(f"{seed}")
-    log = Log(AgentSession(CharacterTemplate()))
-    turns = [one for one in conversations(randomness, log) for _ in range(randomness.randint(1, 3))]
-    random.Random(f"{seed}/{order}").shuffle(turns)
-    for conversation in turns:
-        conversation.step(log)
+    log = Log(AgentSession(CharacterTemplate(), patience_seconds=0))
+    arrival = random.Random(f"{seed}/{order}")
+    going = [one.go_on(log, randomness.randint(1, 3)) for one in conversations(randomness, log, named=named)]
+    while going:
+        one = arrival.choice(going)
+        if next(one, "ended") == "ended":
+            going.remove(one)
     return log
 
 
