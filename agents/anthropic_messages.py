@@ -5,10 +5,20 @@ from typing import Any
 
 from agents.canonical import ChatMessage, ToolCall, ToolSpec
 from agents.exchange import (
-    AgentCall, Answer, CallRefusedError, Cause, ContextOverflowError, dumps, field_of, limit_in, part_text,
-    temperature_in, text_in,
-)  # fmt: skip
-from agents.openai_chat import unfollowed
+    AgentCall,
+    Answer,
+    CallRefusedError,
+    Cause,
+    ContextOverflowError,
+    dumps,
+    field_of,
+    limit_in,
+    part_text,
+    stops_in,
+    temperature_in,
+    text_in,
+)
+from agents.openai_chat import asked_for, refuse
 
 STOP_REASONS = {
     "stop": "end_turn", "stop_text": "stop_sequence", "length": "max_tokens",
@@ -18,7 +28,7 @@ KINDS: dict[Cause, str] = {
     "invalid": "invalid_request_error", "context": "invalid_request_error", "secret": "authentication_error",
     "unknown": "not_found_error", "too_large": "request_too_large", "limit": "rate_limit_error", "failed": "api_error",
 }  # fmt: skip
-NEUTRAL = {"top_p": (1, 1.0), "top_k": ()}
+OWN_SAMPLING: dict[str, tuple[Any, ...]] = {"top_p": (1, 1.0), "top_k": ()}
 TEXT = ("text",)
 RAW = "_raw_arguments"  # the one argument of a call whose arguments are no JSON object
 
@@ -27,6 +37,7 @@ class AnthropicMessages:
     """The dialect of Anthropic Messages."""
 
     keepalive = b'event: ping\ndata: {"type": "ping"}\n\n'
+    overflow_in_stream = False
 
     def read(self, body: dict[str, Any]) -> AgentCall:
         """The call in a body."""
@@ -69,7 +80,9 @@ class AnthropicMessages:
             message = f"prompt is too long: {refused.tokens} tokens > {refused.limit - 1} maximum"
         return {"type": "error", "error": {"type": KINDS[refused.cause], "message": message}}
 
-    def error_events(self, call: AgentCall, refused: CallRefusedError) -> Iterator[bytes]:
+    def error_events(
+        self, call: AgentCall, answer_id: str, created: int, model: str, refused: CallRefusedError
+    ) -> Iterator[bytes]:
         """An event `error` with the envelope."""
         yield f"event: error\ndata: {dumps(self.error(refused))}\n\n".encode()
 
@@ -80,13 +93,12 @@ def _read(body: dict[str, Any], limit: int | None) -> AgentCall:
     for at, given in enumerate(field_of(body, "messages", list, required=True)):
         messages += read_turn(given, f"messages[{at}]")
     choice = field_of(body, "tool_choice", dict) or {}
-    cannot = unfollowed(body, NEUTRAL)
-    cannot += ("tool_choice",) if choice.get("type", "auto") not in ("auto", "none") else ()
-    cannot += ("output_config.format",) if (field_of(body, "output_config", dict) or {}).get("format") else ()
+    refuse(("tool_choice",) if choice.get("type", "auto") not in ("auto", "none") else ())
+    refuse(("output_config.format",) if (field_of(body, "output_config", dict) or {}).get("format") else ())
     return AgentCall(
         messages, [] if choice.get("type") == "none" else read_input_schemas(body),
         bool(field_of(body, "stream", bool)), limit, temperature_in(body), None,
-        tuple(field_of(body, "stop_sequences", list) or ()), cannot,
+        stops_in(body, "stop_sequences"), asked_for(body, OWN_SAMPLING),
     )  # fmt: skip
 
 

@@ -6,14 +6,14 @@
         server.close_session(secret)
         rows = session.segments()
 
-POST /v1/chat/completions, /v1/messages, /v1/messages/count_tokens; GET /v1/models, /v1/models/NAME, /health. Without
-`recording` there are no sessions: a client may choose temperature, seed and stop texts, and nothing is kept.
+POST /v1/chat/completions, /v1/responses, /v1/messages, /v1/messages/count_tokens; GET /v1/models, /v1/models/NAME,
+/health. Without `recording` there are no sessions: a client may choose temperature, seed and stop texts, and nothing is
+kept.
 """
 
 import asyncio
 import hashlib
 import json
-import os
 import secrets
 import socket
 import threading
@@ -25,9 +25,17 @@ from typing import Any
 
 from agents.anthropic_messages import AnthropicMessages
 from agents.backend import Backend, Sampling
-from agents.endpoint_session import CallUnderWay, EndpointSession, SessionLimits, SessionWatch, Threads
-from agents.exchange import STATUS, CallRefusedError, Dialect, dumps
+from agents.endpoint_session import (
+    KEPT_ANSWERS,
+    CallUnderWay,
+    EndpointSession,
+    SessionLimits,
+    SessionWatch,
+    Threads,
+)
+from agents.exchange import STATUS, CallRefusedError, ContextOverflowError, Dialect, dumps
 from agents.openai_chat import OpenAIChat
+from agents.openai_responses import OpenAIResponses
 from agents.templates import ChatTemplate
 from schema import BadInputError, sha256
 
@@ -35,7 +43,10 @@ BODY_BYTES = 64 << 20
 KEEPALIVE_SECONDS = 3.0
 CLOSING_SECONDS = 5.0  # for requests under way when the server ends
 CHAT, MESSAGES = OpenAIChat(), AnthropicMessages()
-DIALECTS: dict[str, Dialect] = {"/v1/chat/completions": CHAT, "/v1/messages": MESSAGES}
+DIALECTS: dict[str, Dialect] = {
+    "/v1/chat/completions": CHAT, "/v1/messages": MESSAGES, "/v1/responses": OpenAIResponses(),
+}  # fmt: skip
+NO_LIMITS, DEFAULT_SAMPLING = SessionLimits(), Sampling()
 JSON_TYPE = (b"content-type", b"application/json")
 
 
@@ -74,10 +85,12 @@ class ModelService:
             got = earlier.answered.done() and not earlier.answered.cancelled() and not earlier.answered.exception()
             if (got and retried) or not (earlier.ended or earlier.cancelled.is_set()):
                 return earlier
-        session.check_open()
         call = CallUnderWay(session, read(), self.threads)
         session.under_way.pop(digest, None)
         session.under_way[digest] = call
+        for old in list(session.under_way)[:-KEPT_ANSWERS]:
+            if session.under_way[old].ended:
+                del session.under_way[old]
         return call
 
 
@@ -105,27 +118,43 @@ class CallResponse:
         work, call, dialect = self.work, self.work.call, self.dialect
         if not await finished(work.prepared, gone):
             return False
+        refused = work.prepared.exception()
+        if isinstance(refused, ContextOverflowError) and call.stream and dialect.overflow_in_stream:
+            await self._send_opening(send, 0)
+            await self._send_failure(send, refused)
+            return False
         prepared = work.prepared.result()
         if not call.stream:
             if not await finished(work.answered, gone):
                 return False
             await send_json(send, 200, dialect.write(call, work.answered.result()))
             return not gone.done()
-        await send({"type": "http.response.start", "status": 200, "headers": [
-            (b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache")]})  # fmt: skip
-        model, count = work.session.backend.name, len(prepared.request.context_ids)
-        await send_part(send, b"".join(dialect.opening(call, work.id_of(prepared), work.created, model, count)))
+        await self._send_opening(send, len(prepared.request.context_ids))
         while not await finished(work.answered, gone, self.service.keepalive_seconds):
             if gone.done():
                 return False
             await send_part(send, dialect.keepalive)
         try:
             events = b"".join(dialect.events(call, work.answered.result()))
-        except CallRefusedError as refused:
-            await send_part(send, b"".join(dialect.error_events(call, refused)), last=True)
+        except CallRefusedError as failure:
+            await self._send_failure(send, failure)
             return False
         await send_part(send, events, last=True)
         return not gone.done()
+
+    async def _send_opening(self, send: Any, input_tokens: int) -> None:
+        """Begin a streamed answer."""
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        work = self.work
+        opening = self.dialect.opening(work.call, work.id, work.created, work.session.backend.name, input_tokens)
+        await send_part(send, b"".join(opening))
+
+    async def _send_failure(self, send: Any, refused: CallRefusedError) -> None:
+        """End a streamed answer with an error."""
+        work = self.work
+        events = self.dialect.error_events(work.call, work.id, work.created, work.session.backend.name, refused)
+        await send_part(send, b"".join(events), last=True)
 
 
 async def until_disconnected(receive: Any) -> None:
@@ -272,8 +301,9 @@ class EndpointServer:
     """
 
     def __init__(
-        self, template: ChatTemplate, backend: Backend, *, sampling: Sampling = Sampling(), recording: bool = True,
-        key: str | None = None, port: int = 0, uds: Path | None = None, keepalive_seconds: float = KEEPALIVE_SECONDS,
+        self, template: ChatTemplate, backend: Backend, *, sampling: Sampling = DEFAULT_SAMPLING,
+        recording: bool = True, key: str | None = None, port: int = 0, uds: Path | None = None,
+        keepalive_seconds: float = KEEPALIVE_SECONDS,
     ) -> None:  # fmt: skip
         self.service = ModelService(
             template, backend, sampling=sampling, recording=recording, key=key, keepalive_seconds=keepalive_seconds
@@ -318,7 +348,7 @@ class EndpointServer:
             self.uds.unlink(missing_ok=True)
 
     def open_session(
-        self, secret: str, limits: SessionLimits = SessionLimits(), watch: SessionWatch | None = None,
+        self, secret: str, limits: SessionLimits = NO_LIMITS, watch: SessionWatch | None = None,
         backend: Backend | None = None, *, seed: int | None = None,
     ) -> EndpointSession:  # fmt: skip
         """A session for whoever shows `secret`.
@@ -343,7 +373,10 @@ class EndpointServer:
         return session
 
     def close_session(self, secret: str) -> None:
-        """Refuse the secret from now on, and stop what is being sampled for it. Closing twice does no harm."""
+        """Refuse the secret from now on, stop what is being sampled for it, and wait for replies to be recorded.
+
+        Closing twice does no harm. Not to be called from the session's watch.
+        """
         session = self.service.sessions.pop(secret, None)
         if session is not None:
             session.close()
@@ -360,7 +393,7 @@ class EndpointServer:
                 self.address = ("127.0.0.1", self.port)
             else:
                 listening.bind(str(self.uds))
-                os.chmod(self.uds, 0o600)
+                self.uds.chmod(0o600)
         except OSError as error:
             listening.close()
             where = f"--port {self.port}" if self.uds is None else str(self.uds)

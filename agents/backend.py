@@ -1,7 +1,7 @@
 """Sample token ids after token ids: with the decoder in this process, or with a server that returns ids.
 
-    backend = DecoderBackend("smollm2", Decoder(model), end_ids=template.end_ids)
-    sampled = await backend.sample(context_ids, Sampling(temperature=1.0, max_new_tokens=256, seed=1), threading.Event())
+    backend = DecoderBackend("smollm2", Decoder(model), end_ids=template.end_ids, decode=template.decode)
+    sampled = await backend.sample(context_ids, Sampling(temperature=1.0, max_new_tokens=256), threading.Event())
     sampled.token_ids, sampled.log_probs, sampled.finish
 
 A backend works in ids alone, so nothing that was sampled is ever encoded again. Everything that blocks runs in threads
@@ -9,6 +9,7 @@ of the backend's own. A sample stops soon after its `cancelled` is set, and its 
 """
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,9 @@ from agents.provenance import Request
 from model.decoder import Context, Decoder, Turn
 
 SLOTS = 32  # samples at once; those that come later wait
+POLL_SECONDS = 0.05  # how often a request to another server looks whether it was cancelled
+# A server may take its defaults from the model's generation_config.json; sampling must be the model's own distribution.
+PLAIN_SAMPLING = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
 KEPT_CONTEXTS = 32  # contexts whose keys and values stay for a later request that goes on from them
 
 
@@ -184,3 +188,91 @@ class DecoderBackend:
         text = self.decode(token_ids)
         found = [(text.index(one), one) for one in stop if one in text]
         return min(found)[1] if found else None
+
+
+class CompletionsBackend:
+    """A server whose completions take and return token ids: vLLM, and others that know its `return_token_ids`.
+
+    Its log-probabilities must be those of what was sampled. vLLM's are, at temperature 1; at others it must run with
+    `--logprobs-mode processed_logprobs`.
+
+    Args:
+        url: the server's address, with /v1.
+        model: the name under which it serves the model.
+        end_ids: ids that end a reply.
+        key: its API key.
+        timeout_seconds: for one reply.
+        retries: further tries after an error of the server.
+
+    Raises BackendError where it does not answer, does not have the model, or does not say how long a context may be.
+    """
+
+    def __init__(
+        self, url: str, model: str, *, end_ids: frozenset[int], key: str = "none", timeout_seconds: float = 600.0,
+        retries: int = 2,
+    ) -> None:  # fmt: skip
+        from openai import OpenAI, OpenAIError
+
+        self.name, self.url, self.end_ids = model, url, end_ids
+        self._settings = {"base_url": url, "api_key": key, "timeout": timeout_seconds, "max_retries": retries}
+        try:
+            with OpenAI(**self._settings) as client:  # type: ignore[arg-type]
+                listed = {one.id: one for one in client.models.list()}
+        except OpenAIError as error:
+            raise BackendError(f"{url}: {error}") from error
+        if model not in listed:
+            raise BackendError(f"{url}: has no model {model!r}, but {', '.join(sorted(listed)) or 'none'}")
+        limit = getattr(listed[model], "max_model_len", None)
+        if not isinstance(limit, int):
+            raise BackendError(f"{url}: does not say how long a context may be (max_model_len)")
+        self.context_tokens = limit
+        self._client: Any = None
+        self._under_way = 0
+
+    async def sample(
+        self, context_ids: list[int], sampling: Sampling, cancelled: threading.Event, *, request: Request | None = None
+    ) -> Sampled:
+        """Sample one reply. When it is cancelled, the connection is closed, and such a server stops sampling then."""
+        from openai import AsyncOpenAI, OpenAIError
+
+        self._client = self._client or AsyncOpenAI(**self._settings)
+        asked = asyncio.create_task(self._ask(context_ids, sampling))
+        self._under_way += 1
+        try:
+            while not asked.done():
+                await asyncio.wait({asked}, timeout=POLL_SECONDS)
+                if cancelled.is_set() and not asked.done():
+                    return Sampled([], [], "cancelled")
+            return self._read(await asked, context_ids)
+        except OpenAIError as error:
+            raise BackendError(f"{self.url}: {error}") from error
+        finally:
+            asked.cancel()
+            self._under_way -= 1
+
+    def state(self) -> dict[str, int]:
+        """Samples under way; the server's own queue is not known."""
+        return {"sampling": self._under_way, "waiting": 0}
+
+    async def _ask(self, context_ids: list[int], sampling: Sampling) -> Any:
+        extra: dict[str, Any] = {"return_token_ids": True, "stop_token_ids": sorted(self.end_ids), **PLAIN_SAMPLING}
+        return await self._client.completions.create(
+            model=self.name, prompt=context_ids, max_tokens=sampling.max_new_tokens, temperature=sampling.temperature,
+            top_p=1.0, presence_penalty=0.0, frequency_penalty=0.0, seed=sampling.seed % 2**63, logprobs=1,
+            stop=list(sampling.stop) or None, extra_body=extra,
+        )  # fmt: skip
+
+    def _read(self, completion: Any, context_ids: list[int]) -> Sampled:
+        """The ids and log-probabilities of a completion. Raises BackendError where they are not what was asked for."""
+        choice = completion.choices[0] if completion.choices else None
+        ids, read = getattr(choice, "token_ids", None), getattr(choice, "prompt_token_ids", None)
+        found = getattr(getattr(choice, "logprobs", None), "token_logprobs", None)
+        if not isinstance(ids, list) or not isinstance(found, list):
+            raise BackendError(f"{self.url}: no token_ids or no logprobs in its answer; it must know return_token_ids")
+        if len(ids) != len(found) or not all(isinstance(one, float | int) and math.isfinite(one) for one in found):
+            raise BackendError(f"{self.url}: {len(ids)} token_ids and {len(found)} logprobs that do not fit")
+        if read is not None and read != context_ids:
+            raise BackendError(f"{self.url}: it read other ids than it was sent; does it add a BOS?")
+        stop_text = getattr(choice, "stop_reason", None)
+        finish: Literal["stop", "length"] = "length" if getattr(choice, "finish_reason", "") == "length" else "stop"
+        return Sampled(ids, [float(one) for one in found], finish, stop_text if isinstance(stop_text, str) else None)

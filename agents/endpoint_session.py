@@ -6,7 +6,7 @@ recorded. When all who waited have left before that, sampling stops and the call
 """
 
 import asyncio
-import hashlib
+import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +22,7 @@ from schema import BadInputError, Outcome, sha256
 
 PREPARING_THREADS = 64  # `prepare` may wait for a reply that is being recorded, so it has threads of its own
 KEPT_ANSWERS = 64  # answers of a session that a retried request can still get
+SETTLING_SECONDS = 10.0  # a closing session waits so long for its last replies to be recorded
 LimitHit = Literal["turns", "tokens", "context", "watch"]
 
 
@@ -50,7 +51,7 @@ class Threads:
     preparing: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(PREPARING_THREADS, thread_name_prefix="prepare")
     )
-    working: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="endpoint"))
+    working: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="work"))
 
     async def prepare(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run what may wait for other calls."""
@@ -79,49 +80,74 @@ class EndpointSession(AgentSession):
 
     def __init__(
         self, template: TurnEncoder, backend: Backend, sampling: Sampling, *, pinned: bool = True,
-        limits: SessionLimits = SessionLimits(), watch: SessionWatch | None = None,
+        limits: SessionLimits | None = None, watch: SessionWatch | None = None,
     ) -> None:  # fmt: skip
         super().__init__(template)
         self.backend, self.sampling, self.pinned = backend, sampling, pinned
-        self.limits, self.watch = limits, watch
+        self.limits, self.watch = limits or SessionLimits(), watch
         self.limit_hit: LimitHit | None = None
         self.failed: str | None = None  # why the backend could not sample, the last time
         self.closed = False
         self.under_way: dict[str, CallUnderWay] = {}  # by digest of the request; read and written on the event loop
         self._turns = self._sampled = self._seeds = 0
-        self._counting = threading.Lock()
+        self._counting = threading.Condition()
+        self._unsettled: set[CallUnderWay] = set()
 
     def close(self) -> None:
-        """Stop what is being sampled; calls that wait are refused."""
-        self.closed = True
-        for one in list(self.under_way.values()):
-            one.cancelled.set()
+        """Stop what is being sampled; wait until each reply that was handed out is recorded, at most SETTLING_SECONDS.
 
-    def check_open(self) -> None:
-        """Raise CallRefusedError where the session is closed or a cap was reached."""
+        Not to be called from the watch, whose reply is not recorded yet.
+        """
+        with self._counting:
+            self.closed = True
+            for one in self._unsettled:
+                one.cancelled.set()
+            self._counting.wait_for(lambda: not self._unsettled, SETTLING_SECONDS)
+
+    def begin(self, call: "CallUnderWay") -> None:
+        """Note a call that will be recorded or discarded."""
+        with self._counting:
+            self._unsettled.add(call)
+            if self.closed:
+                call.cancelled.set()
+
+    def settle(self, call: "CallUnderWay") -> None:
+        """Note that a call was recorded, was discarded, or never was one."""
+        with self._counting:
+            self._unsettled.discard(call)
+            self._counting.notify_all()
+
+    def check_over(self) -> None:
+        """Raise CallRefusedError where the session is closed, or over for another reason than its number of turns."""
         if self.closed:
             raise CallRefusedError("secret", "this session is closed")
-        turns, tokens = self.limits.max_turns, self.limits.max_sampled_tokens
+        tokens = self.limits.max_sampled_tokens
         with self._counting:
-            if turns is not None and self._turns >= turns:
-                self.limit_hit = self.limit_hit or "turns"
-            elif tokens is not None and self._sampled >= tokens:
+            if tokens is not None and self._sampled >= tokens:
                 self.limit_hit = self.limit_hit or "tokens"
-        if self.limit_hit in ("turns", "tokens", "watch"):
-            said = {"turns": f"this session had its {turns} replies", "tokens": f"this session had its {tokens} tokens"}
-            raise CallRefusedError("limit", said.get(str(self.limit_hit), "this session is over"))
+        if self.limit_hit == "tokens":
+            raise CallRefusedError("limit", f"this session had its {tokens} sampled tokens")
+        if self.limit_hit == "watch":
+            raise CallRefusedError("limit", "this session is over")
 
     def begin_turn(self) -> None:
-        """Count a reply that is going to be sampled."""
-        self.check_open()
+        """Count a reply that is going to be sampled. Raises CallRefusedError where a cap is reached."""
+        self.check_over()
         with self._counting:
+            if self.limits.max_turns is not None and self._turns >= self.limits.max_turns:
+                self.limit_hit = self.limit_hit or "turns"
+                raise CallRefusedError("limit", f"this session had its {self.limits.max_turns} replies")
             self._turns += 1
 
-    def end_turn(self, *, sampled_tokens: int, given_back: bool) -> None:
-        """Count what was sampled; a reply that nobody got is no turn."""
+    def give_turn_back(self) -> None:
+        """A reply that nobody got is no turn."""
         with self._counting:
-            self._sampled += sampled_tokens
-            self._turns -= int(given_back)
+            self._turns -= 1
+
+    def count_tokens_sampled(self, tokens: int) -> None:
+        """Count what was sampled, whether somebody gets it or not."""
+        with self._counting:
+            self._sampled += tokens
 
     def sampling_of(self, call: AgentCall, context_tokens: int) -> Sampling:
         """How to sample the reply to a call that has so many tokens. Raises ContextOverflowError, CallRefusedError."""
@@ -137,8 +163,8 @@ class EndpointSession(AgentSession):
             seed = int(sha256(f"{self.sampling.seed}/{self._seeds}".encode())[:15], 16)
         if self.pinned:
             return Sampling(self.sampling.temperature, min(most), seed)
-        if call.cannot_follow:
-            name = call.cannot_follow[0]
+        if call.own_sampling:
+            name = call.own_sampling[0]
             raise CallRefusedError("invalid", f"{name}: this server cannot follow it; leave it out", name)
         temperature = self.sampling.temperature if call.temperature is None else call.temperature
         return Sampling(temperature, min(most), seed if call.seed is None else call.seed, call.stop)
@@ -157,11 +183,12 @@ class CallUnderWay:
 
     def __init__(self, session: EndpointSession, call: AgentCall, threads: Threads) -> None:
         self.session, self.call, self.threads = session, call, threads
-        self.created = int(time.time())
+        self.id, self.created = secrets.token_hex(12), int(time.time())  # each protocol puts its prefix before the id
         self.cancelled = threading.Event()
         self.waiting = 0  # HTTP requests that wait for the answer
         self.ended = False  # recorded or discarded, or about to be
         self.sampled: Sampled | None = None
+        session.begin(self)
         self.prepared = asyncio.create_task(self._prepare())
         self.answered = asyncio.create_task(self._answer())
         self.answered.add_done_callback(lambda task: task.cancelled() or task.exception())  # it may have no reader
@@ -169,20 +196,22 @@ class CallUnderWay:
     async def _prepare(self) -> Prepared:
         """Encode the call. Raises CallRefusedError."""
         session = self.session
-        session.begin_turn()
+        try:
+            session.begin_turn()
+        except CallRefusedError:
+            self.ended = True
+            session.settle(self)
+            raise
         try:
             request = await self.threads.prepare(session.prepare, self.call.messages, self.call.tools)
         except BadInputError as error:
-            session.end_turn(sampled_tokens=0, given_back=True)
+            self._end(None)
             raise CallRefusedError("invalid", str(error), "messages") from error
         try:
-            if session.closed or session.limit_hit in ("tokens", "watch"):  # it may have waited for the last reply
-                session.check_open()
+            session.check_over()  # it may have waited for the reply before
             return Prepared(request, session.sampling_of(self.call, len(request.context_ids)))
         except CallRefusedError as refused:
-            session.end_turn(sampled_tokens=0, given_back=True)
-            self.ended = True
-            session.discard(request)
+            self._end(request)
             if isinstance(refused, ContextOverflowError) and session.watch:
                 await self.threads.work(session.watch.failed, "context_full", refused.message)
             raise
@@ -194,44 +223,48 @@ class CallUnderWay:
         try:
             sampled = await session.backend.sample(ids, prepared.sampling, self.cancelled, request=prepared.request)
         except BackendError as error:
-            session.failed, self.ended = str(error), True
-            session.end_turn(sampled_tokens=0, given_back=True)
-            session.discard(prepared.request)
+            session.failed = str(error)
+            self._end(prepared.request)
             if session.watch:
                 await self.threads.work(session.watch.failed, "operator_failed", str(error))
             raise CallRefusedError("failed", f"the model failed: {error}") from error
-        self.sampled = sampled
-        session.end_turn(sampled_tokens=len(sampled.token_ids), given_back=False)
+        session.count_tokens_sampled(len(sampled.token_ids))
         if sampled.finish == "cancelled":
+            self._end(prepared.request, sampled.token_ids)
             raise CallRefusedError("secret", "this session is closed")
+        self.sampled = sampled
         message = await self.threads.work(session.read, prepared.request, sampled.token_ids)
         if sampled.stop_text:
             message = ChatMessage("assistant", message.content.partition(sampled.stop_text)[0], message.reasoning)
         full = len(ids) + len(sampled.token_ids) >= session.backend.context_tokens
         return Answer(
-            self.id_of(prepared), self.created, session.backend.name, message, why_of(sampled, message, full),
+            self.id, self.created, session.backend.name, message, why_of(sampled, message, full),
             len(ids), len(sampled.token_ids), sampled.stop_text,
         )  # fmt: skip
-
-    def id_of(self, prepared: Prepared) -> str:
-        """The answer's id, without a protocol's prefix."""
-        return hashlib.sha256(f"{id(self)}/{self.created}/{prepared.sampling.seed}".encode()).hexdigest()[:24]
 
     async def leave(self, *, delivered: bool) -> None:
         """End one HTTP request's wait; record the call once it was delivered, or discard it when nobody is left."""
         self.waiting -= 1
-        if self.ended or not (delivered or self.waiting == 0):
+        if self.ended:
+            return
+        if delivered:
+            self.ended = True
+            await self.threads.work(self._record)
+        elif self.waiting == 0:
+            self.cancelled.set()
+            await asyncio.wait({self.answered})
+            if self.sampled and not self.waiting:  # it was sampled to its end, and nobody got it
+                self._end(self.prepared.result().request, self.sampled.token_ids)
+
+    def _end(self, request: Request | None, token_ids: Sequence[int] = ()) -> None:
+        """Discard the call: nobody gets a reply to it, so it is no turn."""
+        if self.ended:
             return
         self.ended = True
-        if delivered:
-            await self.threads.work(self._record)
-            return
-        self.cancelled.set()
-        await asyncio.wait({self.answered})
-        if self.prepared.exception() is None:
-            ids = self.sampled.token_ids if self.sampled else []
-            self.session.end_turn(sampled_tokens=0, given_back=True)
-            self.session.discard(self.prepared.result().request, ids)
+        self.session.give_turn_back()
+        if request:
+            self.session.discard(request, token_ids)
+        self.session.settle(self)
 
     def _record(self) -> None:
         """Tell the watch, then keep the reply."""
@@ -242,6 +275,7 @@ class CallUnderWay:
             session.limit_hit = session.limit_hit or "watch"
         finish: Literal["stop", "length", "tool"] = "length" if sampled.finish == "length" else "stop"
         session.record(request, sampled.token_ids, sampled.log_probs, "tool" if answer.message.tool_calls else finish)
+        session.settle(self)
 
 
 def why_of(sampled: Sampled, message: ChatMessage, full: bool) -> Why:

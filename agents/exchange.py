@@ -36,7 +36,7 @@ class ContextOverflowError(CallRefusedError):
 
 @dataclass(frozen=True)
 class AgentCall:
-    """What a client asks for, in whatever protocol. `sampling` names the parameters that this server cannot follow."""
+    """What a client asks for, in whatever protocol. `own_sampling` names parameters that only the server may choose."""
 
     messages: list[ChatMessage]
     tools: list[ToolSpec]
@@ -45,7 +45,7 @@ class AgentCall:
     temperature: float | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
-    cannot_follow: tuple[str, ...] = ()
+    own_sampling: tuple[str, ...] = ()
     stream_usage: bool = True
     echo: dict[str, Any] | None = None  # fields of the call that the protocol's answer repeats
 
@@ -68,6 +68,7 @@ class Dialect(Protocol):
     """One protocol."""
 
     keepalive: bytes
+    overflow_in_stream: bool  # a streamed call that is too long gets its error as an event, with status 200
 
     def read(self, body: dict[str, Any]) -> AgentCall:
         """The call in a body. Raises CallRefusedError where it is none."""
@@ -84,7 +85,9 @@ class Dialect(Protocol):
     def error(self, refused: CallRefusedError) -> dict[str, Any]:
         """The protocol's envelope of an error."""
 
-    def error_events(self, call: AgentCall, refused: CallRefusedError) -> Iterator[bytes]:
+    def error_events(
+        self, call: AgentCall, answer_id: str, created: int, model: str, refused: CallRefusedError
+    ) -> Iterator[bytes]:
         """How the protocol says an error after its events have begun."""
 
 
@@ -137,6 +140,15 @@ def limit_in(body: dict[str, Any], *names: str) -> int | None:
                 raise CallRefusedError("invalid", f"{name}: must be at least 1", name)
             return int(value)
     return None
+
+
+def stops_in(body: dict[str, Any], name: str) -> tuple[str, ...]:
+    """The texts at which a reply is to stop."""
+    value = field_of(body, name, (str, list))
+    found = (value,) if isinstance(value, str) else tuple(value or ())
+    if not all(isinstance(one, str) and one for one in found):
+        raise CallRefusedError("invalid", f"{name}: must be texts that are not empty", name)
+    return found
 
 
 def temperature_in(body: dict[str, Any]) -> float | None:

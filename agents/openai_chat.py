@@ -5,15 +5,31 @@ from typing import Any
 
 from agents.canonical import ChatMessage, ToolCall, ToolSpec
 from agents.exchange import (
-    AgentCall, Answer, CallRefusedError, Cause, ContextOverflowError, arguments_in, dumps, field_of, limit_in,
-    temperature_in, text_in,
-)  # fmt: skip
+    AgentCall,
+    Answer,
+    CallRefusedError,
+    Cause,
+    ContextOverflowError,
+    arguments_in,
+    dumps,
+    field_of,
+    limit_in,
+    stops_in,
+    temperature_in,
+    text_in,
+)
 
 ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 FINISH = {"stop": "stop", "stop_text": "stop", "length": "length", "context": "length", "tool": "tool_calls"}
-NEUTRAL = {"top_p": (1, 1.0), "frequency_penalty": (0, 0.0), "presence_penalty": (0, 0.0), "n": (1,), "logprobs": (False,),
-           "logit_bias": ({},), "response_format": ({"type": "text"},), "tool_choice": ("auto", "none"),
-           "functions": (), "function_call": ()}  # fmt: skip
+# Parameters that this server cannot follow, and those of sampling that are the client's only without recording. Each
+# with the values that ask for nothing.
+UNFOLLOWED: dict[str, tuple[Any, ...]] = {
+    "n": (1,), "logprobs": (False,), "response_format": ({"type": "text"},), "tool_choice": ("auto", "none"),
+    "functions": (), "function_call": (),
+}  # fmt: skip
+OWN_SAMPLING: dict[str, tuple[Any, ...]] = {
+    "top_p": (1, 1.0), "frequency_penalty": (0, 0.0), "presence_penalty": (0, 0.0), "logit_bias": ({},),
+}  # fmt: skip
 TEXT_PARTS = ("text", "refusal")
 # type and code of each cause, as OpenAI's API has them
 KINDS: dict[Cause, tuple[str, str | None]] = {
@@ -31,20 +47,21 @@ class OpenAIChat:
     """The dialect of chat completions."""
 
     keepalive = b": keepalive\n\n"
+    overflow_in_stream = False
 
     def read(self, body: dict[str, Any]) -> AgentCall:
         """The call in a body."""
+        refuse(asked_for(body, UNFOLLOWED))
         messages = [
             read_chat_message(one, f"messages[{at}]")
             for at, one in enumerate(field_of(body, "messages", list, required=True))
         ]
         tools = [] if body.get("tool_choice") == "none" else read_functions(body)
-        stop = body.get("stop") or ()
         options = field_of(body, "stream_options", dict) or {}
         return AgentCall(
-            messages, tools, bool(field_of(body, "stream", bool)), limit_in(body, "max_completion_tokens", "max_tokens"),
-            temperature_in(body), field_of(body, "seed", int), (stop,) if isinstance(stop, str) else tuple(stop),
-            unfollowed(body, NEUTRAL), bool(options.get("include_usage")),
+            messages, tools, bool(field_of(body, "stream", bool)),
+            limit_in(body, "max_completion_tokens", "max_tokens"), temperature_in(body), field_of(body, "seed", int),
+            stops_in(body, "stop"), asked_for(body, OWN_SAMPLING), bool(options.get("include_usage")),
         )  # fmt: skip
 
     def write(self, call: AgentCall, answer: Answer) -> dict[str, Any]:
@@ -76,7 +93,9 @@ class OpenAIChat:
         """OpenAI's envelope of an error."""
         return openai_error(refused)
 
-    def error_events(self, call: AgentCall, refused: CallRefusedError) -> Iterator[bytes]:
+    def error_events(
+        self, call: AgentCall, answer_id: str, created: int, model: str, refused: CallRefusedError
+    ) -> Iterator[bytes]:
         """The envelope as data; the SDKs raise it."""
         yield f"data: {dumps(openai_error(refused))}\n\n".encode()
 
@@ -132,9 +151,15 @@ def read_functions(body: dict[str, Any]) -> list[ToolSpec]:
     return tools
 
 
-def unfollowed(body: dict[str, Any], neutral: dict[str, tuple[Any, ...]]) -> tuple[str, ...]:
-    """The parameters of a body that this server cannot follow, with a value that asks for something."""
+def asked_for(body: dict[str, Any], neutral: dict[str, tuple[Any, ...]]) -> tuple[str, ...]:
+    """The parameters of a body that are in `neutral` with other values than the ones there, which ask for nothing."""
     return tuple(name for name, values in neutral.items() if body.get(name) is not None and body[name] not in values)
+
+
+def refuse(names: tuple[str, ...]) -> None:
+    """Raise CallRefusedError for the first of these parameters."""
+    if names:
+        raise CallRefusedError("invalid", f"{names[0]}: this server cannot follow it; leave it out", names[0])
 
 
 def usage_of(answer: Answer) -> dict[str, Any]:

@@ -1,0 +1,89 @@
+"""Serve a base and its adapter to clients of OpenAI's and Anthropic's protocols.
+
+    python serve.py --adapter ckpt-run1                  # http://127.0.0.1:8000, until Ctrl-C
+    curl http://127.0.0.1:8000/v1/models
+
+Reads   the base, the adapter directory
+Writes  nothing
+Needs   torch; SEKFT_SERVE_KEY where clients must show an API key
+
+Chat completions, Responses, Anthropic Messages with count_tokens, and the list of models; JSON and server-sent events.
+Any model name is answered, and the answer has the true one. A client may choose temperature, seed and stop texts;
+other parameters of sampling are refused. Only this machine can connect. The adapter must have been trained with
+`--render chat`, because these protocols are read through the base's chat template. Images are refused.
+"""
+
+import argparse
+import os
+import sys
+import threading
+from pathlib import Path
+
+from pipeline import stage
+from agents.app import EndpointServer
+from agents.backend import SLOTS, DecoderBackend, Sampling
+from agents.templates import ChatTemplate
+from model.decoder import Decoder
+from model.loading import DTYPES, adapter_argument, fetch, load_model
+from pipeline.files import read_json
+from schema import BadInputError
+
+
+def main(
+    *,
+    base: str,
+    adapter: Path | None,
+    name: str | None,
+    port: int,
+    uds: Path | None,
+    temperature: float,
+    max_new_tokens: int,
+    slots: int,
+    seed: int,
+    dtype: str,
+    load_4bit: bool,
+) -> int:
+    """Load the model, serve it until the script is interrupted."""
+    if min(max_new_tokens, slots) < 1 or not 0 <= temperature <= 2:
+        raise BadInputError("--max-new-tokens, --slots: at least 1; --temperature: between 0 and 2")
+    fetch(base, adapter)
+    if adapter is not None and (wire := read_json(adapter / "render.json").get("wire")) != "chat":
+        raise BadInputError(
+            f"{adapter / 'render.json'}: wire: trained with --render {wire}, and clients send messages for the chat "
+            "template; train an adapter with --render chat"
+        )
+    model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
+    template = ChatTemplate.of(tokenizer)
+    backend = DecoderBackend(
+        name or Path(adapter or base).name, Decoder(model), end_ids=template.end_ids, decode=template.decode,
+        slots=slots,
+    )  # fmt: skip
+    sampling = Sampling(temperature=temperature, max_new_tokens=max_new_tokens, seed=seed)
+    key = os.environ.get("SEKFT_SERVE_KEY") or None
+    with EndpointServer(template, backend, sampling=sampling, recording=False, key=key, port=port, uds=uds) as server:
+        print(f"{server.url}: serves {backend.name}; Ctrl-C ends it", file=sys.stderr)
+        stage.print_summary({"url": server.url, "model": backend.name, "context_tokens": backend.context_tokens})
+        threading.Event().wait()
+    return stage.DONE
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = stage.command_line(__doc__)
+    add = parser.add_argument
+    stage.add_base_flag(parser)
+    add("--adapter", type=adapter_argument, default=None, help="adapter directory or selected.json (default none)")
+    add("--name", default=None, help="the model's name (default: that of the adapter's or the base's directory)")
+    add("--port", type=int, default=8000, help="port on 127.0.0.1; 0: any free one (default 8000)")
+    add("--uds", type=Path, default=None, help="path of a Unix socket to listen on instead")
+    add("--temperature", type=float, default=0.0, help="where a client names none (default 0: greedy)")
+    add("--max-new-tokens", type=int, default=1024, help="most tokens of one answer (default 1024)")
+    add("--slots", type=int, default=SLOTS, help=f"answers sampled at once; others wait (default {SLOTS})")
+    add("--seed", type=int, default=0, help="seed of sampling where a client names none (default 0)")
+    add("--dtype", choices=DTYPES, default="auto", help="dtype of the weights (default auto)")
+    add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.run_script(main, parser())
