@@ -31,9 +31,8 @@ Policy = Callable[[Request], ChatMessage]
 class PolicyBackend:
     """A policy in the place of a model, for one session. Keeps what it sampled, reply by reply."""
 
-    context_tokens = CONTEXT_TOKENS
-
-    def __init__(self, name: str, template: ChatTemplate, policy: Policy) -> None:
+    def __init__(self, name: str, template: ChatTemplate, policy: Policy, context_tokens: int = CONTEXT_TOKENS) -> None:
+        self.context_tokens = context_tokens
         self.name, self.template, self.policy = name, template, policy
         self.sampled: list[list[int]] = []
 

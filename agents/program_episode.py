@@ -27,7 +27,8 @@ from agents.seccomp import agent_seccomp
 from model.render import login, session_messages
 from operators.episode import Episode, changes_of
 from pipeline.verdicts import terminal_of, verdict_of
-from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions
+from sandbox.checker import KILLED
+from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions, api, docker_call
 from sandbox.session import OPERATOR, LockedOutError, Session, SessionSource, session
 from sandbox.wrapper import LOGIN, CappedOutput
 from schema import HOME, VOIDED, AgentRun, Message, OperatorInfo, Outcome, Scenario, Step, Trajectory
@@ -35,6 +36,7 @@ from schema import HOME, VOIDED, AgentRun, Message, OperatorInfo, Outcome, Scena
 READY = 'until [ -e /run/op/ready ]; do :; done; exec "$@"'
 OUTPUT_BYTES = 1 << 16  # of the program's own output that are kept
 SPARE_SECONDS = 600.0  # of a sandbox's lifetime beside the program's: start, checker, a slow Docker
+ENDING_SECONDS = 3.0  # between the end of a container's processes and its own
 RECORD_SECONDS = 30.0  # for a reply that is being recorded when its session is closed
 FACTS = (
     "This is a Linux machine with a busybox userland, dash as its shell, and no network. "
@@ -168,7 +170,8 @@ def play_program(
             scenario.world_fixtures(), provider=(scenario.provider.path, scenario.provider.source),
             environment=scenario.environment(), options=pool.options, pool=pool,
         ) as shell:  # fmt: skip
-            with Relay(shell.container, endpoint.address) as relay:
+            doing = docker_call(f"run {program.name} in {shell.container}")
+            with doing, Relay(shell.container, endpoint.address) as relay:
                 watch.relay = relay
                 outcome, error = run.follow(shell, scenario, secret, watch, cancelled)
             endpoint.close_session(secret)
@@ -208,6 +211,15 @@ def await_records(recorded: AgentSession) -> None:
         time.sleep(0.01)
 
 
+def require_running(container: str) -> None:
+    """Raise SandboxError where a container has ended, or ends within ENDING_SECONDS: its processes are killed first."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    while time.monotonic() < deadline:
+        if not api().inspect_container(container)["State"]["Running"]:
+            raise SandboxError(f"{container} has ended")
+        time.sleep(0.1)
+
+
 @dataclass
 class ProgramRun:
     """The program's process: its output and how it ended."""
@@ -232,6 +244,8 @@ class ProgramRun:
             why = self._wait(process, watch, began, cancelled)
             if why is None:
                 self.exit_code = process.exit_code()
+                if self.exit_code in (None, KILLED):
+                    require_running(shell.container)
         finally:
             self.seconds = round(time.monotonic() - began, 3)
             process.close()

@@ -16,6 +16,7 @@ claude_code=2.1.332
 world=${WORLD:-sekft-dash}
 here=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-/usr/bin/python3}
+[ -x "$python" ] || python=$(command -v python3)
 [ $# -gt 0 ] || { echo "agent_image.sh: name an agent program: $known" >&2; exit 2; }
 if ! base=$(docker image inspect --format '{{.Id}}' "$world" 2>/dev/null); then
     echo "agent_image.sh: no image $world; run \`make image\`" >&2

@@ -1,7 +1,9 @@
 """An agent program in a real sandbox: graded, every sampled token recorded, no way out but the model's endpoint."""
 
+import os
 import socket
 import subprocess
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,19 +14,22 @@ from agents.app import EndpointServer
 from agents.backend import BackendError
 from agents.canonical import ChatMessage, ToolCall
 from agents.known import OPT, PLAIN, PYTHON, AgentProgram
-from agents.policy import Policy, PolicyBackend, ReferencePolicy
+from agents.policy import CONTEXT_TOKENS, Policy, PolicyBackend, ReferencePolicy
 from agents.program_episode import ProgramLimits, play_program, program_options
 from agents.relay import PORT
 from agents.templates import ChatTemplate
 from operators.episode import Episode
 from operators.reference import ReferenceOperator
+from sandbox import containers
 from sandbox.containers import IMAGE
 from sandbox.pool import Pool
 from schema import OperatorInfo, Scenario, Trajectory
 from tests.helpers import ROOT
 from tests.helpers.hand_scenarios import hand
+from tests.helpers.processes import containers_of, sandboxes_of
 from tests.helpers.real_base import real_base
 
+pytestmark = pytest.mark.docker
 LIMITS = ProgramLimits(max_seconds=240.0)
 Play = Callable[..., tuple[Trajectory, PolicyBackend]]
 
@@ -37,15 +42,29 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     subprocess.run(["sh", "runs/agent_image.sh", "plain"], cwd=ROOT, check=True, timeout=600)
 
     def run(
-        policy: Policy, scenario: Scenario, program: AgentProgram = PLAIN, limits: ProgramLimits = LIMITS
+        policy: Policy,
+        scenario: Scenario,
+        program: AgentProgram = PLAIN,
+        limits: ProgramLimits = LIMITS,
+        context_tokens: int = CONTEXT_TOKENS,
     ) -> tuple[Trajectory, PolicyBackend]:
-        backend = PolicyBackend("policy", template, policy)
+        backend = PolicyBackend("policy", template, policy, context_tokens)
         with EndpointServer(template, backend) as server:
             pool = Pool(1, options=program_options(program, limits, IMAGE))
             info = OperatorInfo(kind="agent", agent=program.name)
-            return play_program(program, server, Episode(scenario), operator=info, limits=limits, pool=pool), backend
+            played = play_program(program, server, Episode(scenario), operator=info, limits=limits, pool=pool)
+        assert not sandboxes_of(os.getpid())
+        assert not {"endpoint", "sekft-relay"} & {thread.name for thread in threading.enumerate()}
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", server.port))
+        return played, backend
 
     return run
+
+
+def again(request: Any) -> ChatMessage:
+    """A policy that never ends."""
+    return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
 
 
 def trained(trajectory: Trajectory) -> list[list[int]]:
@@ -124,10 +143,7 @@ def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
 
 
 def test_the_budget_of_turns_ends_the_session(play: Play) -> None:
-    def forever(request: Any) -> ChatMessage:
-        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
-
-    trajectory, endpoint = play(forever, hand(), limits=replace(LIMITS, max_steps=3))
+    trajectory, endpoint = play(again, hand(), limits=replace(LIMITS, max_steps=3))
     assert (trajectory.outcome, len(endpoint.sampled), len(trajectory.commands)) == ("max_steps", 3, 3)
     assert not trajectory.verified
     assert trained(trajectory) == [[id_ for ids in endpoint.sampled for id_ in ids]]
@@ -154,11 +170,28 @@ def test_a_model_that_fails_voids_the_episode(play: Play) -> None:
         asked.append(request)
         if len(asked) == 3:
             raise BackendError("the model is gone")
-        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
+        return again(request)
 
     trajectory, _ = play(fails, hand())
     assert (trajectory.outcome, trajectory.error) == ("operator_failed", "the model is gone")
     assert (trajectory.segments, trajectory.kept, len(trajectory.commands)) == (None, False, 2)
+
+
+def test_a_sandbox_that_dies_voids_the_episode(play: Play) -> None:
+    def kills(request: Any) -> ChatMessage:
+        for one in containers_of(os.getpid()):
+            containers.api().kill(one)
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "echo again"}),))
+
+    trajectory, _ = play(kills, hand())
+    found = (trajectory.outcome, trajectory.kept, trajectory.segments)
+    assert found == ("sandbox_failed", False, None), (trajectory.error, trajectory.agent_run)
+
+
+def test_a_full_context_ends_the_session_and_is_scored(play: Play) -> None:
+    trajectory, backend = play(again, hand(), context_tokens=700)
+    assert (trajectory.outcome, trajectory.kept) == ("context_full", False)
+    assert trained(trajectory) == [[id_ for ids in backend.sampled for id_ in ids]]
 
 
 def test_a_side_call_is_no_turn(play: Play) -> None:

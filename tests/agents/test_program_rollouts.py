@@ -76,19 +76,27 @@ def test_template_authored_scenarios_through_the_plain_program(base: Path, two: 
         assert one.steps
 
 
-def test_the_script_records_and_resumes(base: Path, two: Path, tmp_path: Path) -> None:
-    out, flags = tmp_path / "out", [*AGENT, "--answers", "reference", "--base", str(base)]
-    code, summary, said = script(two, out, *flags, "--limit", "1")
-    assert (code, summary["kept"], summary["resumed"]) == (0, 1, 0), said
-    (first,) = out.glob("*-s0.json")
-    written = first.stat().st_mtime_ns
+def test_an_interrupt_leaves_nothing_behind_and_the_next_run_resumes(base: Path, two: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    flags = [*AGENT, "--answers", "reference", "--base", str(base), "--samples", "2", "--workers", "1"]
+    process = subprocess.Popen(
+        command_line(two, out, *flags), cwd=ROOT, env=clean_environment(), preexec_fn=heed_signals,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 300
+    while not list(out.glob("*-s?.json")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(120) == 130
+    assert not sandboxes_of(process.pid)
+    done = {path: path.stat().st_mtime_ns for path in out.glob("*-s?.json")}
+    assert all(read_json(path)["outcome"] in ("exit", "panic") for path in done)
+    assert not read_json(out / "manifest.json")["finished"]
     code, summary, said = script(two, out, *flags)
-    assert (code, summary["kept"], summary["resumed"]) == (0, 2, 1), said
-    assert first.stat().st_mtime_ns == written
+    assert (code, summary["kept"], summary["resumed"], 0 < len(done) < 4) == (0, 4, len(done), True), said
+    assert {path: path.stat().st_mtime_ns for path in done} == done
     manifest = read_json(out / "manifest.json")
     assert (manifest["finished"], manifest["flags"]["agent"], manifest["flags"]["max_tokens"]) == (True, "plain", 32768)
-    code, _, said = script(two, out, *flags, "--max-tokens", "100")
-    assert (code, said.splitlines()[-1].count("--max-tokens was 32768, is 100")) == (2, 1)
 
 
 def test_a_model_answers_and_what_it_sampled_is_recorded(base: Path, two: Path, tmp_path: Path) -> None:
@@ -107,24 +115,6 @@ def test_a_model_answers_and_what_it_sampled_is_recorded(base: Path, two: Path, 
     assert found.operator.sampling == {"temperature": 1.0, "max_new_tokens": 8}
 
 
-def test_an_interrupt_leaves_nothing_behind(base: Path, two: Path, tmp_path: Path) -> None:
-    out, flags = tmp_path / "out", [*AGENT, "--answers", "reference", "--base", str(base), "--samples", "20"]
-    process = subprocess.Popen(
-        command_line(two, out, *flags), cwd=ROOT, env=clean_environment(), preexec_fn=heed_signals,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + 300
-    while not list(out.glob("*-s?.json")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(120) == 130
-    assert not sandboxes_of(process.pid)
-    done = list(out.glob("*-s?.json"))
-    assert done
-    assert all(read_json(path)["outcome"] in ("exit", "panic") for path in done)
-    assert not read_json(out / "manifest.json")["finished"]
-
-
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -134,7 +124,6 @@ def test_an_interrupt_leaves_nothing_behind(base: Path, two: Path, tmp_path: Pat
         ((*AGENT, "--max-tokens", "0"), "--max-tokens, --workers, --limit: at least 1"),
         ((*AGENT, "--render", "chat"), "--render: an agent program's messages are read by the base's chat template"),
         ((*AGENT, "--base", "tiny-spaced"), "no known form of tool calls in it"),
-        ((*AGENT, "--image", "sekft-nowhere"), "image 'sekft-nowhere' is not in the Docker engine"),
         (("--operator", "agent", "--agent", "nobody"), "argument --agent: invalid choice: 'nobody'"),
     ],
 )
