@@ -7,12 +7,13 @@ Writes  one JSON line on stdout
 Needs   Chromium and its driver (make chromium), and the packages of requirements-dev.txt
 
 Each session has 12 steps, each of 20 lines. Times are in milliseconds. `frame` is the time between two frames while the
-list is scrolled from top to end; a screen shows one every 16.7. `rows` is the part of a frame that the page's script
-takes; the rest is Chromium's drawing, on the CPU here. `filter` is the time from a key in the search field to
-the next frame, `session` the time from a link to the session's text.
+list is scrolled from top to end; a screen shows one every 16.7. `filter` is the time from a key in the search field to
+the next frame, `session` the time from a link to the session's text. `cpu` is the mean CPU time that the page's thread
+takes for each of them: unlike the others it depends little on what else the machine does.
 """
 
 import argparse
+import itertools
 import statistics
 import tempfile
 from pathlib import Path
@@ -45,16 +46,6 @@ box.value = word;
 box.dispatchEvent(new Event("input"));
 requestAnimationFrame(() => setTimeout(() => done(performance.now() - began), 0));
 """
-ROWS = """
-const box = document.querySelector("#rows"), times = [];
-for (let at = 0; at < FRAMES; at += 1) {
-  box.scrollTop = (at / FRAMES) * box.scrollHeight;
-  const began = performance.now();
-  drawRows();
-  times.push(performance.now() - began);
-}
-return times;
-""".replace("FRAMES", str(FRAMES))
 OPEN = """
 const [number, done] = arguments, began = performance.now();
 location.hash = linkTo(ROWS[number]);
@@ -75,20 +66,32 @@ def main(*, n: int) -> int:
         open_page(driver, page, "#view=list")
         wait_for(driver, f"listed.length === {n}")
         opened = driver.execute_script("return performance.getEntriesByType('navigation')[0].domComplete")
+        driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+        cpu = [cpu_ms(driver)]
         frames = driver.execute_async_script(SCROLL)
-        rows = driver.execute_script(ROWS)
+        cpu.append(cpu_ms(driver))
         filters = [driver.execute_async_script(FILTER, "sum exit rollout"[:end]) for end in range(1, 13)]
+        cpu.append(cpu_ms(driver))
         shown = [driver.execute_async_script(OPEN, number) for number in range(0, n, max(1, n // 20))]
+        cpu.append(cpu_ms(driver))
+        took = [after - before for before, after in itertools.pairwise(cpu)]
+        counts = {"frame": len(frames), "filter": len(filters), "session": len(shown)}
         stage.print_summary({
             "sessions": n,
             "page_mb": round(page.stat().st_size / 1e6, 1),
             "opened_ms": round(opened),
             "frame_ms": spread(frames),
-            "rows_ms": spread(rows),
+            "cpu_ms": {name: round(ms / count, 1) for (name, count), ms in zip(counts.items(), took, strict=True)},
             "filter_ms": spread(filters),
             "session_ms": spread(shown),
         })  # fmt: skip
     return stage.DONE
+
+
+def cpu_ms(driver: Any) -> float:
+    """CPU time of the page's thread so far, in milliseconds."""
+    found = driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    return 1000 * next(float(one["value"]) for one in found if one["name"] == "TaskDuration")
 
 
 def spread(times: list[Any]) -> dict[str, float]:
