@@ -23,10 +23,19 @@ from typing import Any
 from pipeline import stage
 from formats.cards import AdapterParts, DatasetParts, adapter_card, dataset_card
 from model.loading import adapter_argument
-from pipeline.files import read_identity, read_json, read_manifest, read_report, read_scenarios, read_trajectories
+from pipeline.files import (
+    read_identity,
+    read_json,
+    read_manifest,
+    read_report,
+    read_scenarios,
+    read_trajectories,
+    write_json,
+)
 from schema import BadInputError, Scenario, Trajectory
 
-ADAPTER_FILES = ("adapter_model.safetensors", "adapter_config.json", "sekft.json", "render.json")
+CONFIG = "adapter_config.json"
+ADAPTER_FILES = ("adapter_model.safetensors", CONFIG, "sekft.json", "render.json")
 OVERLAP = "overlap.json"
 
 
@@ -102,6 +111,9 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
     if not manifest.finished:
         for name in ADAPTER_FILES:
             shutil.copyfile(adapter / name, settings.out / name)
+        if settings.base_model is not None:  # peft loads the base by this name
+            config = read_json(settings.out / CONFIG)
+            write_json(settings.out / CONFIG, {**config, "base_model_name_or_path": settings.base_model})
         (settings.out / "evals").mkdir(exist_ok=True)
         for name, run in runs.items():
             shutil.copyfile(run / "report.json", settings.out / "evals" / f"{name}.json")
@@ -132,7 +144,7 @@ def parser() -> argparse.ArgumentParser:
     add("--overlap", type=Path, default=None, help="counts of contamination.py --out, for the card")
     add("--adapter", type=adapter_argument, default=None, help="adapter to publish (sft.py --out, or a selected.json)")
     add("--runs", type=Path, nargs="+", default=[], help="evals of the adapter (eval.py --out), for the card")
-    add("--base-model", default=None, help="the base's name on the hub, for the card")
+    add("--base-model", default=None, help="the base's name on the hub, for the card and peft")
     add("--licence", default=None, help="licence of what is published (default apache-2.0; needed with a teacher)")
     add("--out", type=Path, required=True, help="folder to write")
     add("--partial", action="store_true", help="take an unfinished directory")

@@ -38,6 +38,7 @@ from typing import get_args
 from pydantic import BaseModel
 
 from pipeline import stage
+from model.render import Wire
 from pages.document import write_page
 from pages.gather import page_contents
 from pages.picture import draw_picture, labels_of
@@ -65,6 +66,7 @@ class ReportSettings:
     show: list[str] | None
     mask: bool
     base: str
+    render: Wire
 
     def files(self) -> dict[str, Path]:
         """What is written, by flag."""
@@ -80,7 +82,7 @@ def main(settings: ReportSettings) -> int:
         stage.print_summary({"out": str(settings.watch), "state": state, "records": found.done()})
         return stage.DONE
     if settings.show is not None:
-        return print_sessions(settings.show[0], Path(settings.show[1]), settings.base if settings.mask else None)
+        return print_sessions(settings.show[0], Path(settings.show[1]), settings)
     directories = labels_of(settings.runs)
     if settings.table or settings.picture:
         runs = {label: read_run(run) for label, run in directories.items()}
@@ -121,15 +123,16 @@ def check_report_settings(settings: ReportSettings) -> None:
         raise BadInputError(f"--picture: {picture.name!r} is of no known kind; end it in {' or '.join(PICTURES)}")
 
 
-def print_sessions(id_: str, directory: Path, base: str | None) -> int:
-    """Print the sessions of this id on stderr, as a trainer with `base` reads them where it is given."""
+def print_sessions(id_: str, directory: Path, settings: ReportSettings) -> int:
+    """Print the sessions of this id on stderr, with --mask as a trainer reads them."""
     from rich.console import Console
 
     sessions = find_sessions(id_, directory)
-    texts = [with_mask(session, base, colour=sys.stderr.isatty()) for session in sessions] if base else []
-    for text in texts:
-        print(text, file=sys.stderr)
-    if not base:
+    if settings.mask:
+        colour = sys.stderr.isatty()
+        for text in [with_mask(session, settings.base, settings.render, colour=colour) for session in sessions]:
+            print(text, file=sys.stderr)
+    else:
         console = Console(stderr=True)
         for session in sessions:
             print_session(session, console)
@@ -280,6 +283,7 @@ def parser() -> argparse.ArgumentParser:
     add("--watch", type=Path, default=None, metavar="DIR", help="show the run in DIR until it ends (default none)")
     add("--show", nargs=2, default=None, metavar=("ID", "DIR"), help="print a session of DIR (default none)")
     add("--mask", action="store_true", help="--show: as a trainer reads it, trained tokens in colour")
+    add("--render", choices=("markers", "chat"), default="markers", help="--mask: render format (default markers)")
     stage.add_base_flag(parser, "--mask: base whose tokenizer renders the session")
     return parser
 

@@ -21,6 +21,7 @@ from pipeline import stage
 from authoring.duplicates import NearDuplicates
 from authoring.gate import gate
 from authoring.text_gate import CHECKS, RejectedError
+from operators.rollouts import refuse_other_image
 from pipeline.files import read_json, record_paths, refuse_two_meanings
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, reap, remove_all, require_image
@@ -58,6 +59,7 @@ class Draft:
 def check_directory(directory: Path, *, image: str, workers: int, timeout_seconds: float) -> int:
     """Check every scenario; 2 if any fails, 1 if a sandbox broke, else 0. Raises BadInputError for the directory."""
     drafts = read_drafts(record_paths(directory, partial=True))
+    refuse_other_image([draft.scenario for draft in drafts if draft.scenario], image)
     require_image(image)
     reap()
     known, cancelled = NearDuplicates(), threading.Event()

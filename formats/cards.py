@@ -19,6 +19,7 @@ from pipeline.tables import CELL, format_difference, format_rate, split_text
 from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory
 from taxonomy import AXES, balance
 
+MAX_CELL_CHARS = 200
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 MISUSE = """\
 - **Not for unattended use.** A model that was trained on this types commands into a shell. Run it only where nothing
@@ -136,8 +137,9 @@ def _text(head: str, title: str, sections: Mapping[str, str]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value as one line of Markdown that ends no table, code span or tag."""
-    return " ".join(str(value).split()).translate(str.maketrans("|`<>", "/'()"))[:200]
+    """A value as one line of Markdown that ends no table, code span or tag; one of over 200 characters is cut."""
+    text = " ".join(str(value).split()).translate(str.maketrans("|`<>", "/'()"))
+    return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -158,7 +160,11 @@ def _made(manifest: Manifest | None, scenarios: Sequence[Scenario]) -> str:
     split = manifest.flags.get("by")
     rows = [
         ["stage", _cell(manifest.stage)],
-        ["flags", f"`{_cell(manifest.flags)}`"],
+        *(
+            [f"flag `{_cell(name)}`", f"`{_cell(value)}`"]
+            for name, value in manifest.flags.items()
+            if value is not None
+        ),
         ["commit", _cell(manifest.git_commit or "missing")],
         ["image", _cell(manifest.image_digest or "missing")],
         ["split", f"one side of a split by {_cell(split)}" if split else "no split"],

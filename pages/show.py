@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from model.render import Wire
 from pipeline.files import read_record
 from pipeline.hidden import as_text
-from schema import BadInputError, Step, Trajectory
+from schema import VOIDED, BadInputError, Step, Trajectory
 from training.dataset import build
 from training.inspection import show
 
@@ -62,6 +63,8 @@ def verdict(session: Trajectory) -> str:
     """What the checker said."""
     if session.outcome == "checker_failed":
         return "checker failed"
+    if session.outcome in VOIDED:
+        return "not checked"
     return "checker passed" if session.verified else "checker did not pass"
 
 
@@ -72,13 +75,13 @@ def facts(step: Step) -> str:
     return "[" + ", ".join([code, *([f"{step.duration_seconds:.2f} s", *flags, step.cwd] if step.cwd else [])]) + "]"
 
 
-def with_mask(session: Trajectory, base: str, *, colour: bool) -> str:
-    """The session as a trainer reads it, the trained tokens in colour or in brackets. Raises BadInputError."""
+def with_mask(session: Trajectory, base: str, wire: Wire = "markers", *, colour: bool) -> str:
+    """The session as a trainer reads it in this format, trained tokens in colour or brackets. Raises BadInputError."""
     from model.render import Renderer
     from training.run import check_tokenizer, load_tokenizer
 
     check_tokenizer(base)
-    renderer = Renderer.for_base(load_tokenizer(base))
+    renderer = Renderer.for_base(load_tokenizer(base), wire)
     dataset = build([session], renderer, max_length_tokens=2**62, include_not_kept=True)
     if not dataset.examples:
         why = dataset.malformed[0] if dataset.malformed else "it holds no operator turn"

@@ -51,7 +51,7 @@ def run(*flags: object) -> tuple[int, dict[str, Any], str]:
 def adapter_directory(place: Path) -> Path:
     place.mkdir()
     (place / "adapter_model.safetensors").write_bytes(b"weights")
-    write_json(place / "adapter_config.json", {"peft_type": "LORA"})
+    write_json(place / "adapter_config.json", {"base_model_name_or_path": "base/x", "peft_type": "LORA"})
     write_json(place / "render.json", {"wire": "chat"})
     write_identity(place, identity())
     return place
@@ -87,6 +87,7 @@ def test_a_data_set_becomes_a_folder(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "README.md").read_text()
     assert "| reference | 40 | 10 | 25.0% |" in text
     assert "(5 blocked)" in text
+    assert "| flag `seed` | `3` |" in text
     before = (tmp_path / "out" / "README.md").stat().st_mtime_ns
     assert run(*flags)[0] == 0
     assert before == (tmp_path / "out" / "README.md").stat().st_mtime_ns
@@ -105,6 +106,8 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
         "README.md", "manifest.json", "adapter_model.safetensors", "adapter_config.json", "sekft.json", "render.json",
         "evals/eval-a.json",
     }  # fmt: skip
+    config = json.loads((tmp_path / "out" / "adapter_config.json").read_text())
+    assert config == {"base_model_name_or_path": "a/b", "peft_type": "LORA"}
     card = ModelCard.load(tmp_path / "out" / "README.md")
     head = head_of(card)
     assert (head["base_model"], head["library_name"], head["license"]) == ("a/b", "peft", "apache-2.0")
@@ -137,15 +140,16 @@ def test_an_undefined_rate_is_not_zero() -> None:
 
 
 def test_hostile_names_stay_in_their_cells() -> None:
-    manifest = Manifest(stage="generate", flags={"model": HOSTILE}, git_commit=HOSTILE)
+    manifest = Manifest(stage="generate", flags={HOSTILE: HOSTILE, "tasks": "y" * 300}, git_commit=HOSTILE)
     card = dataset_card(DatasetParts([tiny_scenario()], manifest=manifest), licence="apache-2.0")
     again = DatasetCard(card.content)
     assert head_of(again) == head_of(card)
     assert head_of(card)["license"] == "apache-2.0"
     assert "\n# Title" not in card.content
     assert "</td>" not in card.content
-    rows = [line for line in card.content.splitlines() if line.startswith(("| flags |", "| commit |"))]
-    assert [row.count("|") for row in rows] == [3, 3]
+    rows = [line for line in card.content.splitlines() if line.startswith(("| flag ", "| commit |"))]
+    assert [row.count("|") for row in rows] == [3, 3, 3]
+    assert f"`{'y' * 199}…`" in card.content
 
 
 def test_a_teachers_scenarios_need_a_licence(tmp_path: Path) -> None:

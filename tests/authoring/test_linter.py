@@ -95,3 +95,12 @@ def test_scenarios_that_pass_exit_with_0(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["mend"] == {}
+
+
+def test_scenarios_of_another_image_are_refused(tmp_path: Path) -> None:
+    gated = hand(provenance={"author": "hand", "request_hash": "0" * 64, "gates": {"image": "sekft-git"}})
+    place(tmp_path, **{gated.id: gated.model_dump(mode="json", exclude_none=True)})
+    command = [sys.executable, "generate.py", "--check", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "it passed the gate on image 'sekft-git', this run is on 'sekft-dash'; pass --image sekft-git" in done.stderr

@@ -16,6 +16,7 @@ from authoring.templates import author
 from formats.harbor import file_bytes, read_task, task_directories, task_files, write_task
 from formats.unfit import UnfitError
 from generate import sample_combinations
+from sandbox.containers import OPERATOR_UID
 from schema import Scenario
 from tests.helpers.hand_scenarios import hand
 from tests.helpers.peers import HARBOR, peer
@@ -235,7 +236,8 @@ def reward_beside(left: str, task: Path, image: str) -> str:
         read_them = ["docker", "exec", "-u", "0", container, "timeout", "20", "sh", "-c", read]
         reward = subprocess.run(read_them, check=False, capture_output=True, text=True, timeout=60).stdout.strip()
         # Of the operator only the first process of the container runs on.
-        running = "grep -l '^Uid:[[:space:]]*65531' $(grep -L '^State:[[:space:]]*Z' /proc/[0-9]*/status 2>/dev/null) 2>/dev/null; true"
+        alive = "$(grep -L '^State:[[:space:]]*Z' /proc/[0-9]*/status 2>/dev/null)"
+        running = f"grep -l '^Uid:[[:space:]]*{OPERATOR_UID}' {alive} 2>/dev/null; true"
         left_over = docker("exec", "-u", "0", container, "sh", "-c", running).split()
         return reward if left_over == ["/proc/1/status"] else f"{reward} beside {left_over}"
     except subprocess.TimeoutExpired:

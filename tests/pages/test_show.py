@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.show import find_sessions
+from pages.show import find_sessions, verdict
 from pipeline.files import write_record
 from schema import BadInputError
 from tests.helpers import ROOT, run_directories as made, tiny
@@ -56,6 +56,19 @@ def test_the_mask_is_that_of_the_trainer(tmp_path: Path) -> None:
     for command in one.commands:
         assert f"⟦{command}" in text
     assert text.count("⟦") == text.count("⟧") == len(one.commands)
+    assert "<|user|>" in text
+    chat = run_show(one.id, tmp_path / "out", "--mask", "--base", base, "--render", "chat")
+    assert chat.returncode == 0, chat.stderr
+    assert "<|user|>" not in chat.stderr.decode()
+    assert chat.stderr.decode().count("⟦") == len(one.commands)
+
+
+def test_a_voided_session_was_not_checked() -> None:
+    record = made.scenarios(1)[0]
+    voided = made.session(record, "x\n", outcome="sandbox_failed")
+    assert verdict(voided) == "not checked"
+    assert verdict(voided.model_copy(update={"outcome": "checker_failed"})) == "checker failed"
+    assert verdict(made.session(record, "x\n", outcome="max_steps")) == "checker did not pass"
 
 
 def test_an_unknown_session_names_some_that_are_there(tmp_path: Path) -> None:
