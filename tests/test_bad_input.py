@@ -30,6 +30,7 @@ READERS = {
     "rollout.py": ["--operator", "reference", "--scenarios", "{records}", "--out", "out"],
     "eval.py": ["--base", BASE, "--scenarios", "{records}", "--out", "out"],
     "sft.py": ["--base", BASE, "--data", "{records}", "--out", "out"],
+    "rl.py": ["--base", BASE, "--adapter", "other", "--scenarios", "{records}", "--out", "out"],
     "contamination.py": ["--scenarios", "good", "--holdout", "{records}"],
     "export.py": ["--archive", "{records}", "--out", "out", "--holdout", "good"],
 }

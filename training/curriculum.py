@@ -6,7 +6,8 @@
 
 A group whose scored episodes all have one reward has no gradient. A scenario whose last --skip-after visits were of
 that kind is skipped, and is due again --revisit-after steps after its last visit. At most a quarter of a step are such
-revisits, unless nothing else is left.
+revisits while there are others to play. A step has fewer groups where too few are left, and where none is left and none
+is due it plays those that it has not played for longest.
 """
 
 import dataclasses
@@ -49,16 +50,18 @@ class Curriculum:
 
     def pick(self, step: int) -> Pick:
         """The scenarios of a step: the least visited ones first, in an order that the seed decides."""
+
+        def longest_unseen(ids: Sequence[str]) -> list[str]:
+            return sorted(ids, key=lambda id_: (self.visits[id_].last_step, self._order(id_)))
+
         usual = [id_ for id_ in self.visits if not self._is_skipped(id_)]
         skipped = [id_ for id_ in self.visits if self._is_skipped(id_)]
         due = [id_ for id_ in skipped if step - self.visits[id_].last_step >= self.settings.revisit_after]
         count = min(self.settings.groups, len(self.visits))
-        revisits = sorted(due, key=lambda id_: (self.visits[id_].last_step, self._order(id_)))[: count // REVISITED]
+        revisits = longest_unseen(due)[: count // REVISITED]
         ids = revisits + sorted(usual, key=lambda id_: (self.visits[id_].count, self._order(id_)))
-        ids = ids[:count]
-        if len(ids) < count:
-            others = [id_ for id_ in skipped if id_ not in ids]
-            ids += sorted(others, key=lambda id_: (self.visits[id_].last_step, self._order(id_)))[: count - len(ids)]
+        ids += longest_unseen(due if ids or due else skipped)
+        ids = list(dict.fromkeys(ids))[:count]
         rest = [id_ for id_ in skipped if id_ not in ids]
         solved = sum(self.visits[id_].solved for id_ in rest)
         return Pick(ids, len([id_ for id_ in ids if id_ in skipped]), solved, len(rest) - solved)

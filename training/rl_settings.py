@@ -70,7 +70,9 @@ class RlSettings(ContinuedSettings):
     def deciding_flags(self) -> dict[str, Any]:
         """The flags that decide the trained weights, by name."""
         names = [one.name for one in dataclasses.fields(self) if one.name not in NOT_DECIDING]
-        return {name: getattr(self, name) for name in names}
+        flags = {name: getattr(self, name) for name in names}
+        flags["epochs_per_step"] = flags.pop("epochs")  # a resumed run may have more `epochs`, but not of this kind
+        return flags
 
     def rl_work(self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str) -> Workload:
         """The cost of training on rows of these lengths, on the device here."""

@@ -333,6 +333,14 @@ def sampled(policy: Policy, base: Path, temperature: float, seed: int, turns: in
     return tiny.trajectory(f"a-s{seed}").model_copy(update=update)
 
 
+def test_fp16_samples_and_trains_about_the_same_policy(base: Path, start: Path) -> None:
+    flags = settings(base, start, dtype="fp16")
+    policy = policy_of(flags)
+    rows = [sampled(policy, base, 1.0, seed) for seed in range(3)]
+    data = policy_rows([Group("a", rows, [1.0, 0.0, 0.0])], flags, vocabulary=VOCABULARY)
+    assert 0 < policy.update(data)["log_prob_difference_mean"] <= 1e-2
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_training_computes_the_log_probs_that_sampling_recorded(base: Path, start: Path, temperature: float) -> None:
     flags = settings(base, start, temperature=temperature)

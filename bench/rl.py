@@ -1,0 +1,141 @@
+"""Measure an RL step: seconds per phase, with episodes sampled together and one at a time.
+
+    python -m bench.rl --adapter ckpt-sft --scenarios split/train --rounds 5
+
+Reads   --base, --adapter and --scenarios
+Writes  the figures as JSON to --out (default bench/rl.json) after every part, a table to stderr
+Needs   torch, a Docker engine with the image; an otherwise idle machine
+
+steps   one step of rl.py, from the start adapter, with --workers 8 and with --workers 1. The episodes are the same: an
+        episode's samples depend on its seed and not on the others. Seconds of the phases are those of the log.
+decode  the same sessions without sandboxes, so that only the decoder counts: each reads an output of 120 tokens before
+        each of 4 turns of 20 tokens, one session after the other or all at once.
+
+The ways run in turn in each round; a figure is the median over the rounds. Each step loads its base anew, which counts
+for none of the phases.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import rl
+from pipeline import stage
+from bench.figures import Table, add, device_name, open_figures
+from model.decoder import Context, Decoder, Turn
+from model.loading import adapter_argument, load_model
+from pipeline.stage import add_base_flag
+from training.rl_settings import RlSettings
+
+PHASES = ("sample", "check", "update")
+TURNS, OUTPUT_TOKENS, TURN_TOKENS, OPENING_TOKENS = 4, 120, 20, 400
+
+
+def main(*, base: str, adapter: Path, scenarios: Path, groups: int, episodes: int, rounds: int, out: Path) -> int:
+    """Measure both parts and print the figures."""
+    import torch
+
+    about = {"device": device_name(), "base": base, "torch": torch.__version__, "sessions": groups * episodes}
+    figures = open_figures(out, about)
+    settings = RlSettings(
+        base=base, adapter=adapter, scenarios=scenarios, updates=1, groups=groups, episodes=episodes,
+        reload_after=False,
+    )  # fmt: skip
+    add(out, figures, "decode", decode(settings, groups * episodes, rounds), rounds)
+    add(out, figures, "steps", steps(settings, rounds), rounds)
+    stage.print_summary(figures)
+    return stage.DONE
+
+
+def compared(together: list[float], singly: list[float]) -> Table:
+    """The medians of both ways, and how many times faster the first is."""
+    one, other = statistics.median(together), statistics.median(singly)
+    return {"together_seconds": round(one, 2), "singly_seconds": round(other, 2), "faster": round(other / one, 2)}
+
+
+def decode(settings: RlSettings, sessions: int, rounds: int) -> Table:
+    """Seconds of all sessions, at once and one after the other."""
+    model, _ = load_model(settings.base, settings.adapter, dtype=settings.dtype)
+    decoder, found = Decoder(model), dict[int, list[float]]()
+    for number in range(rounds + 1):  # the first one warms up
+        for workers in (sessions, 1):
+            began = time.monotonic()
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(lambda seed: one_session(decoder, seed), range(sessions)))
+            if number:
+                found.setdefault(workers, []).append(time.monotonic() - began)
+    table = compared(found[sessions], found[1])
+    table["tokens_per_second"] = round(sessions * TURNS * TURN_TOKENS / table["together_seconds"], 1)
+    print(f"decode: {table}", file=sys.stderr)
+    return table
+
+
+def one_session(decoder: Decoder, seed: int) -> None:
+    """Decode a session whose environment is random ids."""
+    import torch
+
+    draw, context = random.Random(seed), Context()
+    generator = torch.Generator().manual_seed(seed)
+    vocabulary = int(decoder.model.config.vocab_size)
+    for number in range(TURNS):
+        context.ids += [draw.randrange(vocabulary) for _ in range(OUTPUT_TOKENS if number else OPENING_TOKENS)]
+        decoder.decode(
+            Turn(context, ended=lambda _: False, max_new_tokens=TURN_TOKENS, limit=8192, temperature=1.0,
+                 generator=generator)
+        )  # fmt: skip
+
+
+def steps(settings: RlSettings, rounds: int) -> Table:
+    """Seconds of each phase of a step, with 8 workers and with one."""
+    found: dict[int, list[Table]] = {8: [], 1: []}
+    for number in range(rounds):
+        for workers, lines in found.items():
+            lines.append(one_step(settings, workers))
+            print(f"round {number + 1}, {workers} workers: {lines[-1]}", file=sys.stderr)
+    together, singly = ([line["sample_seconds"] for line in lines] for lines in found.values())
+    return {
+        "sample": compared(together, singly),
+        "episodes_per_hour": round(3600 * settings.groups * settings.episodes / statistics.median(together)),
+        **{
+            f"{phase}_seconds": round(statistics.median(line[f"{phase}_seconds"] for line in found[8]), 2)
+            for phase in PHASES
+        },
+    }
+
+
+def one_step(settings: RlSettings, workers: int) -> Table:
+    """The log of one step of rl.py."""
+    with tempfile.TemporaryDirectory() as scratch:
+        words = [
+            "--base", settings.base, "--adapter", str(settings.adapter), "--scenarios", str(settings.scenarios),
+            "--out", scratch, "--updates", "1", "--groups", str(settings.groups), "--episodes", str(settings.episodes),
+            "--workers", str(workers), "--no-reload",
+        ]  # fmt: skip
+        code = rl.main(RlSettings(**vars(rl.parser().parse_args(words))))
+        assert code == stage.DONE, code
+        (line,) = (Path(scratch) / "log_history.jsonl").read_text().splitlines()
+    table: Table = json.loads(line)
+    return {name: table[name] for name in (*(f"{phase}_seconds" for phase in PHASES), "episodes", "episode_tokens")}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = stage.command_line(__doc__)
+    add_base_flag(made)
+    made.add_argument("--adapter", type=adapter_argument, required=True, help="adapter to start each step from")
+    made.add_argument("--scenarios", type=Path, required=True, help="directory of scenarios to play")
+    made.add_argument("--groups", type=int, default=4, help="scenarios in a step (default 4)")
+    made.add_argument("--episodes", type=int, default=4, help="episodes of each scenario (default 4)")
+    made.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
+    made.add_argument("--out", type=Path, default=Path("bench/rl.json"), help="figures (default bench/rl.json)")
+    return made
+
+
+if __name__ == "__main__":
+    stage.run_script(main, parser())
