@@ -37,8 +37,10 @@ PHASES = ("sample", "check", "update")
 TURNS, OUTPUT_TOKENS, TURN_TOKENS, OPENING_TOKENS = 4, 120, 20, 400
 
 
-def main(*, base: str, adapter: Path, scenarios: Path, groups: int, episodes: int, rounds: int, out: Path) -> int:
-    """Measure both parts and print the figures."""
+def main(
+    *, base: str, adapter: Path, scenarios: Path, groups: int, episodes: int, rounds: int, only: str | None, out: Path
+) -> int:
+    """Measure the parts and print the figures."""
     import torch
 
     about = {"device": device_name(), "base": base, "torch": torch.__version__, "sessions": groups * episodes}
@@ -47,8 +49,10 @@ def main(*, base: str, adapter: Path, scenarios: Path, groups: int, episodes: in
         base=base, adapter=adapter, scenarios=scenarios, updates=1, groups=groups, episodes=episodes,
         reload_after=False,
     )  # fmt: skip
-    add(out, figures, "decode", decode(settings, groups * episodes, rounds), rounds)
-    add(out, figures, "steps", steps(settings, rounds), rounds)
+    if only in (None, "decode"):
+        add(out, figures, "decode", decode(settings, groups * episodes, rounds), rounds)
+    if only in (None, "steps"):
+        add(out, figures, "steps", steps(settings, rounds), rounds)
     stage.print_summary(figures)
     return stage.DONE
 
@@ -133,6 +137,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--groups", type=int, default=4, help="scenarios in a step (default 4)")
     made.add_argument("--episodes", type=int, default=4, help="episodes of each scenario (default 4)")
     made.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
+    made.add_argument("--only", choices=("decode", "steps"), default=None, help="one part (default both)")
     made.add_argument("--out", type=Path, default=Path("bench/rl.json"), help="figures (default bench/rl.json)")
     return made
 

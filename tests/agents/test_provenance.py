@@ -3,6 +3,7 @@
 import random
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ def test_conversations_in_threads_give_the_rows_that_they_give_one_after_the_oth
 def drop_a_token(row: Segment) -> None:
     at = row.assistant_mask.index(1)
     for values in (row.token_ids, row.assistant_mask, row.log_probs):
-        del values[at]  # type: ignore[attr-defined]
+        del values[at]
 
 
 def shift_the_mask(row: Segment) -> None:
@@ -344,6 +345,23 @@ def test_a_request_waits_for_the_record_of_the_reply_that_it_continues() -> None
     talk.reply("two")
     timer.join()
     assert talk.rows() == ["A\1two\1"]
+
+
+def test_ids_of_calls_that_the_client_changes_from_request_to_request_do_not_count() -> None:
+    talk = Talk()
+    for turn in range(3):
+        talk.turn("one!sh=a!sh=b", "out")
+        new = {call.id: f"{turn}/{call.id}" for message in talk.messages for call in message.tool_calls}
+        talk.messages = [
+            replace(
+                message,
+                tool_calls=tuple(replace(call, id=new[call.id]) for call in message.tool_calls),
+                tool_call_id=new.get(message.tool_call_id or "", message.tool_call_id),
+            )
+            for message in talk.messages
+        ]
+    assert talk.counts("forks") == [0]
+    assert len(talk.rows()) == 1
 
 
 def test_numbers_that_javascript_writes_differently_are_the_same() -> None:

@@ -203,11 +203,12 @@ def by_hand(base: Path, start: Path, groups: list[Group], temperature: float) ->
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_gradients_equal_reinforce_by_hand_on_two_scenarios(base: Path, start: Path, cores: int) -> None:
+    """A third one without signal teaches nothing, but its episodes count."""
     import torch
 
     flags = settings(base, start, temperature=0.7)
     policy = policy_of(flags)
-    groups = groups_of([[1.0, 0.0, 0.0], [1.0, 0.25]])
+    groups = groups_of([[1.0, 0.0, 0.0], [1.0, 0.25], [1.0, 1.0]])
     for group in groups:  # on-policy: the recorded log-probs are those of the policy
         for at, one in enumerate(group.episodes):
             (piece,) = one.segments or []
