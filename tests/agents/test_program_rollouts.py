@@ -62,7 +62,7 @@ def test_template_authored_scenarios_through_the_plain_program(base: Path, two: 
     with EndpointServer(template, no_backend(template)) as server:
         play = ProgramPlayer(PLAIN, ProgramLimits(max_steps=60), IMAGE, info, server, 1, cancelled, backend)
         limits = EpisodeLimits(60, 30.0)
-        plan = RolloutPlan(ReferenceOperator, 1, limits, 2, cancelled, IMAGE, play, play.options)
+        plan = RolloutPlan(ReferenceOperator, 1, limits, 2, cancelled, IMAGE, play=play, options=play.options)
         run_episodes(plan, episodes, tmp_path, label="rollout")
     found = read_trajectories(tmp_path, partial=True)
     assert sorted((one.axes["task"], one.outcome, one.kept) for one in found) == [
