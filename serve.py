@@ -21,7 +21,6 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 from pipeline import stage
 from agents.app import EndpointServer
@@ -31,6 +30,7 @@ from model.decoder import Decoder
 from model.loading import DTYPES, adapter_argument, fetch, load_model
 from pipeline.files import read_json
 from schema import BadInputError
+from training.run import load_tokenizer
 
 
 def main(
@@ -76,13 +76,6 @@ def main(
         stage.print_summary({"url": server.url, "model": backend.name, "context_tokens": backend.context_tokens})
         threading.Event().wait()
     return stage.DONE
-
-
-def load_tokenizer(base: str) -> Any:
-    """The tokenizer of a base, without its weights."""
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(base)
 
 
 def other_server(url: str, model: str, template: ChatTemplate) -> CompletionsBackend:

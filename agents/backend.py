@@ -214,9 +214,14 @@ class CompletionsBackend:
         from openai import OpenAI, OpenAIError
 
         self.name, self.url, self.end_ids = model, url, end_ids
-        self._settings = {"base_url": url, "api_key": key, "timeout": timeout_seconds, "max_retries": retries}
+        self._settings: dict[str, Any] = {
+            "base_url": url,
+            "api_key": key,
+            "timeout": timeout_seconds,
+            "max_retries": retries,
+        }
         try:
-            with OpenAI(**self._settings) as client:  # type: ignore[arg-type]
+            with OpenAI(**self._settings) as client:
                 listed = {one.id: one for one in client.models.list()}
         except OpenAIError as error:
             raise BackendError(f"{url}: {error}") from error

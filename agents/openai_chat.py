@@ -68,7 +68,7 @@ class OpenAIChat:
         """The answer as a chat completion."""
         message = {"role": "assistant", "content": _content(answer), "refusal": None, **_extras(answer.message)}
         choice = {"index": 0, "message": message, "finish_reason": FINISH[answer.why], "logprobs": None}
-        return {**_head(answer, "chat.completion"), "choices": [choice], "usage": usage_of(answer)}
+        return {**_head(answer, "chat.completion"), "choices": [choice], "usage": tokens_used(answer)}
 
     def opening(self, call: AgentCall, answer_id: str, created: int, model: str, input_tokens: int) -> Iterator[bytes]:
         """The chunk with the role."""
@@ -86,7 +86,7 @@ class OpenAIChat:
             yield _chunk(head, {"tool_calls": [{"index": at, **one}]}, None)
         yield _chunk(head, {}, FINISH[answer.why])
         if call.stream_usage:
-            yield f"data: {dumps({**head, 'choices': [], 'usage': usage_of(answer)})}\n\n".encode()
+            yield f"data: {dumps({**head, 'choices': [], 'usage': tokens_used(answer)})}\n\n".encode()
         yield b"data: [DONE]\n\n"
 
     def error(self, refused: CallRefusedError) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def refuse(names: tuple[str, ...]) -> None:
         raise CallRefusedError("invalid", f"{names[0]}: this server cannot follow it; leave it out", names[0])
 
 
-def usage_of(answer: Answer) -> dict[str, Any]:
+def tokens_used(answer: Answer) -> dict[str, Any]:
     """The tokens that were read and sampled."""
     return {
         "prompt_tokens": answer.input_tokens, "completion_tokens": answer.output_tokens,

@@ -24,7 +24,7 @@ from tests.helpers.processes import heed_signals
 from tests.helpers.training import fit_settings
 from training.run import fit
 
-ASKED = {"model": "any", "messages": [{"role": "user", "content": "$ "}], "max_tokens": 8}
+ASKED: dict[str, Any] = {"model": "any", "messages": [{"role": "user", "content": "$ "}], "max_tokens": 8}
 
 
 @pytest.fixture(scope="module")

@@ -178,7 +178,7 @@ def test_without_an_open_sessions_secret_nothing_is_answered(server: EndpointSer
         given = {"max_tokens": 9} if call == "create" else {}
         with pytest.raises(anthropic.AuthenticationError) as denied:
             getattr(anthropic_client(server, "other").messages, call)(model="any", messages=USER, **given)
-        assert denied.value.body["error"]["type"] == "authentication_error"
+        assert denied.value.response.json()["error"]["type"] == "authentication_error"
     server.close_session("one")
     with pytest.raises(openai.AuthenticationError):
         openai_client(server).chat.completions.create(model="any", messages=USER)
@@ -278,7 +278,7 @@ def test_a_session_has_its_turns_and_no_more(server: EndpointServer, backend: Sc
         retrying.chat.completions.create(model="any", messages=USER)
     with pytest.raises(anthropic.RateLimitError) as refused:
         anthropic_client(server).messages.create(model="any", max_tokens=9, messages=USER)
-    assert refused.value.body["error"]["type"] == "rate_limit_error"
+    assert refused.value.response.json()["error"]["type"] == "rate_limit_error"
     assert refused.value.response.headers["x-should-retry"] == "false"
     assert len(backend.asked) == 1
     assert session.limit_hit == "turns"
@@ -378,7 +378,12 @@ def test_a_client_that_gives_up_and_retries_is_recorded_once(server: EndpointSer
     """The SDK's own time-out and retry: the first try is cancelled, the second is answered."""
     session = server.open_session("one")
     backend.held.set()
-    threading.Thread(target=lambda: (until(lambda: backend.cancelled == 1), backend.held.clear()), daemon=True).start()
+
+    def let_go() -> None:
+        until(lambda: backend.cancelled == 1)
+        backend.held.clear()
+
+    threading.Thread(target=let_go, daemon=True).start()
     client = openai_client(server).with_options(timeout=1.0, max_retries=5)
     assert client.chat.completions.create(model="any", messages=USER).choices
     server.close_session("one")

@@ -39,7 +39,8 @@ def served(backend: DecoderBackend) -> Iterator[ids_server.IdsServer]:
 
 
 def sample(backend: Any, ids: list[int], sampling: Sampling = GREEDY) -> Sampled:
-    return asyncio.run(backend.sample(ids, sampling, threading.Event()))
+    sampled: Sampled = asyncio.run(backend.sample(ids, sampling, threading.Event()))
+    return sampled
 
 
 def greedy_by_hand(model: Any, ids: list[int], count: int) -> list[int]:
