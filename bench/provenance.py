@@ -74,7 +74,7 @@ def main(*, base: str, result_words: int, rounds: int, seed: int, out: Path) -> 
     rows = []
     for turns in TURNS:
         rows.append(measured(template, turns, result_words, rounds, seed))
-        print(line_of(rows[-1]), file=sys.stderr)
+        print(row_line(rows[-1]), file=sys.stderr)
     about = {"date": time.strftime("%Y-%m-%d"), "seed": seed, "rounds": rounds, "result_words": result_words}
     figures = {**about, "rows": [asdict(row) for row in rows]}
     write_json(out, figures)
@@ -82,7 +82,7 @@ def main(*, base: str, result_words: int, rounds: int, seed: int, out: Path) -> 
     return stage.DONE
 
 
-def line_of(row: Measured) -> str:
+def row_line(row: Measured) -> str:
     """A row of the table."""
     return (
         f"{row.turns:5} {row.context_tokens:8,} {row.encoded_tokens:8,} {row.encoded_tokens_whole:9,} "
