@@ -158,6 +158,8 @@ def test_the_budget_of_time_and_of_tokens_end_the_session(play: Play) -> None:
 
     timed, _ = play(slow, hand(), limits=replace(LIMITS, max_seconds=5.0))
     assert (timed.outcome, len(timed.commands)) == ("max_seconds", 1)
+    assert timed.agent_run is not None
+    assert 5 <= timed.agent_run.seconds < 35
     counted, endpoint = play(chatty, hand(), limits=replace(LIMITS, max_tokens=500))
     assert counted.outcome == "max_tokens"
     assert sum(map(len, endpoint.sampled)) >= 500 > sum(map(len, endpoint.sampled[:-1]))
