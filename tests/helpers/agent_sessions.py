@@ -87,6 +87,7 @@ class Log:
 
     session: AgentSession
     sent: list[Sent] = field(default_factory=list)
+    retries: list[tuple[Sent, Sent]] = field(default_factory=list)  # two replies of which the client used one
 
 
 @dataclass
@@ -115,13 +116,14 @@ class Conversation:
             if kind == "lose":
                 yield from self._send(log, lost=True)
                 continue
-            reply = yield from self._send(log)
+            reply, sent = yield from self._send(log)
             if kind == "retry":
-                again = yield from self._send(log)
+                again, sent_again = yield from self._send(log)
+                log.retries.append((sent, sent_again))
                 reply = self.random.choice([reply, again])
             self._take(reply)
 
-    def _send(self, log: Log, *, lost: bool = False) -> Generator[None, None, ChatMessage]:
+    def _send(self, log: Log, *, lost: bool = False) -> Generator[None, None, tuple[ChatMessage, Sent]]:
         """One request. Its reply is recorded, or lost on the way."""
         request = log.session.prepare(self.messages, self.tools)
         yield
@@ -130,14 +132,15 @@ class Conversation:
         side = not self.tools or TITLE.content in self.messages[0].content
         if self.random.random() < 0.03:
             log_probs = log_probs[1:] if ids and self.random.random() < 0.5 else [*log_probs, -1.0]
-        log.sent.append(Sent(tuple(request.context_ids), tuple(ids), tuple(log_probs), not lost, side))
+        sent = Sent(tuple(request.context_ids), tuple(ids), tuple(log_probs), not lost, side)
+        log.sent.append(sent)
         reply = log.session.read(request, ids)
         yield
         if lost:
             log.session.discard(request, ids)
         else:
             assert log.session.record(request, ids, log_probs, finish) == reply
-        return reply
+        return reply, sent
 
     def _take(self, reply: ChatMessage) -> None:
         """Hold the reply as clients do, then answer its calls or go on."""
@@ -248,6 +251,8 @@ def violations(log: Log, segments: Sequence[Segment] | None = None) -> list[str]
     faults |= {f"count of {name}" for name, count in expected.items() if count != counts.get(name, 0)}
     if any(not _may_be_left(one, left, log.sent) for one in left):
         faults.add("an output is not trained, without a reason")
+    if any(one.token_ids and other.token_ids and one not in left and other not in left for one, other in log.retries):
+        faults.add("both replies to a retried request are trained")
     return sorted(faults)
 
 
