@@ -57,8 +57,8 @@ def main(
     return stage.DONE
 
 
-def rates_compared(together: list[float], singly: list[float]) -> Table:
-    """The medians of both ways, and how many times faster the first is."""
+def faster_way(together: list[float], singly: list[float]) -> Table:
+    """The medians of both ways, and the factor between them."""
     one, other = statistics.median(together), statistics.median(singly)
     return {"together_seconds": round(one, 2), "singly_seconds": round(other, 2), "faster": round(other / one, 2)}
 
@@ -74,7 +74,7 @@ def decode(settings: RlSettings, sessions: int, rounds: int) -> Table:
                 list(pool.map(lambda seed: one_session(decoder, seed), range(sessions)))
             if number:
                 found.setdefault(workers, []).append(time.monotonic() - began)
-    table = rates_compared(found[sessions], found[1])
+    table = faster_way(found[sessions], found[1])
     table["tokens_per_second"] = round(sessions * TURNS * TURN_TOKENS / table["together_seconds"], 1)
     print(f"decode: {table}", file=sys.stderr)
     return table
@@ -104,7 +104,7 @@ def steps(settings: RlSettings, rounds: int) -> Table:
             print(f"round {number + 1}, {workers} workers: {lines[-1]}", file=sys.stderr)
     together, singly = ([line["sample_seconds"] for line in lines] for lines in found.values())
     return {
-        "sample": rates_compared(together, singly),
+        "sample": faster_way(together, singly),
         "episodes_per_hour": round(3600 * settings.groups * settings.episodes / statistics.median(together)),
         **{
             f"{phase}_seconds": round(statistics.median(line[f"{phase}_seconds"] for line in found[8]), 2)
