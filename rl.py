@@ -100,7 +100,7 @@ def main(settings: RlSettings) -> int:
         trained_on = sessions_of_state(state)
         return identity_after(settings, start, manifest, data_hash=state.data_hash, trained_on=trained_on)
 
-    state, figures = train_policy(settings, out, scenarios, renderer, steps, identity)
+    state, figures = train_policy(settings, out, scenarios, renderer, steps, identity, image)
     if model_hash(base) != flags["base_hash"] or run.files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed during the training")
     write_json(out / "render.json", renderer.describe())

@@ -39,7 +39,8 @@ class LocalOperator:
 
     Operators of sessions that run at once may share a decoder, which keeps the KV cache of each session from turn to
     turn. Temperature 0 is greedy. A turn ends at the end marker; after `max_new_tokens` the marker is appended. `tidy`
-    rewrites the text that is typed into the shell; the context keeps the ids as sampled.
+    rewrites the text that is typed into the shell; the context keeps the ids as sampled. `digest` is the hash of an
+    adapter whose directory is not named.
     """
 
     def __init__(
@@ -51,12 +52,13 @@ class LocalOperator:
         max_new_tokens: int = 256,
         name: str | None = None,
         adapter: Any = None,
+        digest: str | None = None,
         tidy: Callable[[str], str] | None = None,
         cancelled: threading.Event | None = None,
     ) -> None:
         self.decoder, self.renderer = decoder, renderer
         self.temperature, self.max_new_tokens = temperature, max_new_tokens
-        self.name, self.adapter, self.tidy = name, adapter, tidy
+        self.name, self.adapter, self.digest, self.tidy = name, adapter, digest, tidy
         self.cancelled = cancelled or threading.Event()
         self.limit = int(decoder.model.config.max_position_embeddings)
         self.seed = 0
@@ -110,7 +112,7 @@ class LocalOperator:
         """The model's name, the adapter's hash and the sampling parameters."""
         sampling: dict[str, Any] = {"temperature": self.temperature, "max_new_tokens": self.max_new_tokens}
         sampling |= {"clean_up": True} if self.tidy else {}
-        digest = adapter_hash(self.adapter) if self.adapter is not None else None
+        digest = adapter_hash(self.adapter) if self.adapter is not None else self.digest
         return OperatorInfo(kind="local", model=self.name, adapter_hash=digest, sampling=sampling, seed=self.seed)
 
     def tokens(self) -> Tokens | None:

@@ -201,6 +201,26 @@ def test_a_killed_run_plays_nothing_twice_and_ends_as_a_whole_one(
     assert same_weights(tmp_path, whole)
 
 
+def test_nodes_of_a_cluster_play_the_same_episodes(
+    made: Path, trained: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    process = started([*flags_of(made, tmp_path / "ray", "--updates", 2), "--ray", "local"])
+    printed, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    assert len(printed.splitlines()) == 1
+    ours, theirs = (
+        {one.id: one for one in read_trajectories(out / "episodes", partial=True)}
+        for out in (tmp_path / "ray", trained[0])
+    )
+    assert {id_: (one.commands, one.token_ids) for id_, one in ours.items()} == {
+        id_: (one.commands, one.token_ids) for id_, one in theirs.items()
+    }
+    assert len({one.operator.adapter_hash for one in ours.values()}) == 2  # each step is played with its own weights
+    assert all(line["log_prob_difference_mean"] < 1e-4 for line in history(tmp_path / "ray"))
+    assert same_weights(tmp_path / "ray", trained[0])
+    assert not sandboxes_of(process.pid)
+
+
 def test_the_last_complete_step_is_found_whatever_a_kill_left(tmp_path: Path) -> None:
     for name in ("step-00001", "step-00002", ".saving"):
         write_json(tmp_path / "checkpoints" / name / "state.json", {"step": int(name[-1]) if name[-1].isdigit() else 9})

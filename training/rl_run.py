@@ -8,6 +8,7 @@ such directory. Episodes of the step that was under way are on disk and are not 
 of that directory.
 """
 
+import contextlib
 import dataclasses
 import shutil
 import sys
@@ -16,6 +17,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,12 @@ from model.decoder import Decoder
 from model.loading import adapter_hash
 from model.render import Renderer
 from operators.episode import Episode, EpisodeLimits
-from operators.local import LocalOperator
-from operators.protocol import Operator
+from operators.ray_episodes import EpisodeNode
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_json, write_identity, write_json
 from pipeline.holdout import session_of
 from pipeline.rates import behaviour_of
+from pipeline.ray_workers import Nodes
 from schema import (
     VOIDED,
     AdapterIdentity,
@@ -46,11 +48,11 @@ from training.curriculum import Curriculum, Pick
 from training.history import write_history
 from training.policy_gradient import Group, PolicyData, is_solved, policy_rows, reward_of
 from training.policy_update import SAME_WEIGHTS, Policy
+from training.rl_nodes import FILES, hand_out, policy_nodes, policy_operator
 from training.rl_settings import RlSettings
 
 EPISODES, STATES, SAVED = "episodes", "checkpoints", "steps"  # directories in --out
 STATE = "state.json"
-FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
 @dataclass
@@ -93,6 +95,8 @@ class PolicyRun:
         if self.state.step:
             self.policy.load(self.adapter)
         self.decoder = Decoder(self.policy.model)
+        self.cancelled = threading.Event()
+        self.nodes: Nodes[EpisodeNode] | None = None  # that play the episodes; None: this process does
         self.curriculum = Curriculum(list(self.scenarios), settings, self.state.visits)
         write_history(out, self.state.log)
 
@@ -162,22 +166,16 @@ class PolicyRun:
         digest = adapter_hash(self.adapter)
         found = {one.id: known for one in every if (known := self._finished(directory, one, digest))}
         checks: list[float] = []
-        cancelled = threading.Event()
-
-        def operator() -> Operator:
-            made = LocalOperator(
-                self.decoder, self.renderer, temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
-                name=settings.base, adapter=self.adapter, cancelled=cancelled,
-            )  # fmt: skip
-            made.limit = min(made.limit, settings.max_length_tokens)  # what is played can be trained
-            return made
-
+        operator = partial(policy_operator, settings, self.decoder, self.renderer, digest, self.cancelled)
         began = time.monotonic()
         if todo := [one for one in every if one.id not in found]:
             limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
+            if self.nodes is not None:
+                hand_out(self.nodes, self.adapter)
             plan = RolloutPlan(
-                operator, settings.seed, limits, settings.workers, cancelled, settings.image, checked=checks.append
-            )
+                operator, settings.seed, limits, settings.workers, self.cancelled, settings.image, self.nodes,
+                checked=checks.append,
+            )  # fmt: skip
             found |= run_episodes(plan, todo, directory, label=f"step {self.state.step + 1}")
         again = [one.id for one in every if read_finished(directory, one) is None]
         if len(found) < len(every) or len(again) == len(every):
@@ -207,6 +205,7 @@ def train_policy(
     renderer: Renderer,
     replayed: Sequence[Sequence[Group]] | None,
     identity: Callable[[RlState], AdapterIdentity],
+    image_digest: str | None,
 ) -> tuple[RlState, dict[str, Any]]:
     """Run every step that is not done yet and write the adapter; returns the last state and figures for the summary.
 
@@ -217,6 +216,7 @@ def train_policy(
         renderer: of the start adapter.
         replayed: the groups of each step, where episodes are replayed.
         identity: of the adapter, for a state of the run.
+        image_digest: of the sandbox's image; None where nothing is played.
     """
     from torch.utils.tensorboard import SummaryWriter
     from transformers import set_seed
@@ -226,7 +226,12 @@ def train_policy(
     total = settings.updates if replayed is None else min(settings.updates, len(replayed))
     resumed = run.state.step
     board = SummaryWriter(str((settings.logdir or out / "runs").expanduser()), purge_step=resumed + 1)
-    with stage.Progress(total, "rl") as progress:
+    with contextlib.ExitStack() as stack:
+        if settings.ray is not None and image_digest is not None and resumed < total:
+            run.nodes = stack.enter_context(
+                policy_nodes(settings, image_digest, dtype=run.policy.dtype, cancelled=run.cancelled)
+            )
+        progress = stack.enter_context(stage.Progress(total, "rl"))
         for line in run.state.log:
             progress.record(f"step-{line['step']}", "from the checkpoint")
         for number in range(resumed, total):

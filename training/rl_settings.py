@@ -9,6 +9,7 @@ from typing import Any
 
 from model.hardware import Workload
 from model.loading import adapter_argument, pick_dtype
+from pipeline.ray_workers import add_ray_flag, require_ray
 from sandbox.containers import IMAGE, add_image_flag
 from schema import BadInputError
 from training.settings import ContinuedSettings, add_common_flags
@@ -17,6 +18,7 @@ EPOCHS = 1
 NOT_DECIDING = (
     "base", "scenarios", "out", "holdout", "logdir", "inspect_only", "show_rows", "plan_only", "usd_per_hour",
     "assumed_tokens", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay", "image", "save_every",
+    "ray",
 )  # fmt: skip
 
 
@@ -45,6 +47,7 @@ class RlSettings(ContinuedSettings):
     workers: int = 8
     save_every: int = 10
     image: str = IMAGE
+    ray: str | None = None
     assumed_tokens: int = 1000
 
     def __post_init__(self) -> None:
@@ -64,6 +67,9 @@ class RlSettings(ContinuedSettings):
             if not 0 <= value < most:
                 flag = name.replace("_", "-")
                 raise BadInputError(f"--{flag} is {value}; it must be at least 0 and below {most}")
+        require_ray(self.ray)
+        if self.ray is not None and self.replay is not None:
+            raise BadInputError("--ray: nothing is played with --replay; drop one of them")
         if self.discover_share + self.directive_share >= 1:
             raise BadInputError("--discover-share and --directive-share: together they must stay below 1")
 
@@ -123,6 +129,7 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--workers", type=int, default=8, help="episodes at once (default 8)")
     add("--save-every", type=int, default=10, help="keep an adapter in <out>/steps every so many steps (default 10)")
     add_image_flag(parser)
+    add_ray_flag(parser)
     add("--assumed-tokens", type=int, default=1000, help="tokens of an episode, for --plan without --replay (1000)")
     add_common_flags(parser, rows="episodes", lr="constant (default 1e-5 * 4096 / width of the base)")
     return parser
