@@ -46,7 +46,7 @@ HEAD = f"{'turns':>5} {'context':>8} {'encoded':>8} {'whole':>9} {'seconds':>8} 
 
 
 @dataclass(frozen=True)
-class Measured:
+class EpisodeCost:
     """One length of episode: `context_tokens` of the last request, and the cost of each way over all requests."""
 
     turns: int
@@ -74,7 +74,7 @@ def main(*, base: str, result_words: int, rounds: int, seed: int, out: Path) -> 
     rows = []
     for turns in TURNS:
         rows.append(measured(template, turns, result_words, rounds, seed))
-        print(row_line(rows[-1]), file=sys.stderr)
+        print(table_row(rows[-1]), file=sys.stderr)
     about = {"date": time.strftime("%Y-%m-%d"), "seed": seed, "rounds": rounds, "result_words": result_words}
     figures = {**about, "rows": [asdict(row) for row in rows]}
     write_json(out, figures)
@@ -82,7 +82,7 @@ def main(*, base: str, result_words: int, rounds: int, seed: int, out: Path) -> 
     return stage.DONE
 
 
-def row_line(row: Measured) -> str:
+def table_row(row: EpisodeCost) -> str:
     """A row of the table."""
     return (
         f"{row.turns:5} {row.context_tokens:8,} {row.encoded_tokens:8,} {row.encoded_tokens_whole:9,} "
@@ -90,7 +90,7 @@ def row_line(row: Measured) -> str:
     )
 
 
-def measured(template: ChatTemplate, turns: int, result_words: int, rounds: int, seed: int) -> Measured:
+def measured(template: ChatTemplate, turns: int, result_words: int, rounds: int, seed: int) -> EpisodeCost:
     """One row: the same episodes with a session, and with every request encoded whole."""
     seconds: list[float] = []
     seconds_whole: list[float] = []
@@ -105,7 +105,7 @@ def measured(template: ChatTemplate, turns: int, result_words: int, rounds: int,
     counts: dict[str, Any] = session.counts()
     if counts["forks"] or len(session.segments()) != 1:
         raise AssertionError(f"a linear episode came out in parts: {counts}")
-    return Measured(turns, context, counts["encoded_tokens"], whole, median(seconds), median(seconds_whole))
+    return EpisodeCost(turns, context, counts["encoded_tokens"], whole, median(seconds), median(seconds_whole))
 
 
 def written(randomness: random.Random, turns: int, result_words: int) -> list[tuple[list[ChatMessage], ChatMessage]]:
