@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from agents.canonical import ChatMessage, ToolSpec
+from agents.tools import decoded
 
 Cause = Literal["invalid", "context", "secret", "unknown", "too_large", "limit", "failed"]
 STATUS: dict[Cause, int] = {
@@ -161,8 +162,5 @@ def temperature_in(body: dict[str, Any]) -> float | None:
 
 def arguments_in(text: str) -> tuple[dict[str, Any] | None, str]:
     """The arguments of a call that a client replays as JSON text; None and the text where that is no object."""
-    try:
-        found = json.loads(text) if text.strip() else {}
-    except ValueError:
-        return None, text
+    found = decoded(text) if text.strip() else {}
     return (found, "") if isinstance(found, dict) else (None, text)
