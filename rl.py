@@ -18,7 +18,8 @@ state is verified in a clean container and whose terminal is right, and updates 
 sampled. docs/rl.md has the loss and every figure of the log.
 
 The same command continues a killed run: the weights are those of the last complete step, and episodes that were played
-are not played again. --inspect exits 2 where it prints an ERROR, --plan where this machine cannot do the run.
+are not played again. Above 2 % voided episodes the exit code is 1; the adapter is trained on the others.
+--inspect exits 2 where it prints an ERROR, --plan where this machine cannot do the run.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from pipeline import stage
 from model import hardware
 from model.loading import adapter_hash, model_hash
 from model.render import Renderer
+from operators.evaluation import MAX_VOIDED_SHARE
 from operators.rollouts import refuse_other_image
 from pipeline.files import (
     read_manifest,
@@ -114,7 +116,8 @@ def main(settings: RlSettings) -> int:
         write_manifest(out / EPISODES, manifest.model_copy(update={"finished": True, "ids": stage_ids}))
     stage.finish(out, manifest, ids=ids, counts=figures)
     stage.print_summary({"out": str(out), "base": base, "adapter": str(settings.adapter), **figures})
-    return stage.DONE
+    voided = figures["voided"] if settings.replay is None else 0
+    return stage.WORLD_FAILED if voided > MAX_VOIDED_SHARE * figures["episodes"] else stage.DONE
 
 
 def replay_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> Steps | None:

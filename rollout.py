@@ -48,7 +48,7 @@ from operators.protocol import Operator
 from operators.ray_episodes import RayRun
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
-from pipeline.files import read_scenarios
+from pipeline.files import read_json, read_scenarios
 from pipeline.ray_workers import add_ray_flag, require_ray
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import VOIDED, BadInputError, OperatorInfo, Scenario, Trajectory
@@ -147,10 +147,14 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
     if min(counted) < 1:
         names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --max-tokens, --workers, --limit"
         raise BadInputError(f"{names}: at least 1")
+    if settings.temperature is not None and not 0 <= settings.temperature <= 10:
+        raise BadInputError(f"--temperature {settings.temperature}: must lie between 0 and 10")
     if (settings.operator == "agent") != (settings.agent is not None):
         raise BadInputError(
             f"--agent NAME and --operator agent belong together, this is --operator {settings.operator}"
         )
+    if settings.answers == "reference" and settings.operator != "agent":
+        raise BadInputError(f"--answers belongs to --operator agent, this is --operator {settings.operator}")
     if settings.no_scaffold and settings.operator != "endpoint":
         raise BadInputError(f"--no-scaffold belongs to --operator endpoint, this is --operator {settings.operator}")
     if settings.completions and settings.operator != "endpoint":
@@ -172,7 +176,13 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
     fetch(settings.base, settings.adapter)
     if settings.operator == "agent":
         ChatTemplate.of(load_tokenizer(settings.base))
-    if not settings.completions and max(samples) > 1 and not settings.temperature:
+        if settings.adapter is not None and read_json(settings.adapter / "render.json").get("wire") != "chat":
+            raise BadInputError(
+                f"{settings.adapter}/render.json: wire: an agent program's messages are read by the chat template; "
+                "train an adapter with --render chat"
+            )
+    sampled = not settings.completions and settings.answers == "model"
+    if sampled and max(samples) > 1 and not settings.temperature:
         print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
 
 

@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from pipeline import stage
-from agents.app import EndpointServer
+from agents.app import EndpointServer, listen
 from agents.backend import SLOTS, Backend, BackendError, CompletionsBackend, DecoderBackend, Sampling
 from agents.templates import ChatTemplate
 from model.decoder import Decoder
@@ -52,6 +52,10 @@ def main(
     """Load the model, serve it until the script is interrupted."""
     if min(max_new_tokens, slots) < 1 or not 0 <= temperature <= 2:
         raise BadInputError("--max-new-tokens, --slots: at least 1; --temperature: between 0 and 2")
+    if (url is None) != (model is None) or (url is not None and (adapter is not None or name is not None)):
+        raise BadInputError("--url, --model: name both or neither; then no --adapter and no --name: it serves its own")
+    if uds is None:
+        listen(port, None).close()  # a port that is taken is found before the weights are loaded
     fetch(base, adapter)
     if adapter is not None and (wire := read_json(adapter / "render.json").get("wire")) != "chat":
         raise BadInputError(
@@ -60,8 +64,7 @@ def main(
         )
     backend: Backend
     if url is not None:
-        if adapter is not None or model is None:
-            raise BadInputError("--url: name the server's --model, and no --adapter: it has its own weights")
+        assert model is not None
         template = ChatTemplate.of(load_tokenizer(base))
         backend = other_server(url, model, template)
     else:

@@ -33,13 +33,13 @@ from agents.endpoint_session import (
     SessionWatch,
     Threads,
 )
-from agents.exchange import STATUS, CallRefusedError, ContextOverflowError, Dialect, dumps
+from agents.exchange import STATUS, AgentCall, CallRefusedError, ContextOverflowError, Dialect, dumps
 from agents.openai_chat import OpenAIChat
 from agents.openai_responses import OpenAIResponses
 from agents.templates import ChatTemplate
 from schema import BadInputError, sha256
 
-BODY_BYTES = 64 << 20
+BODY_BYTES = 4 << 20  # read as JSON it takes up to 25 times as much memory
 KEEPALIVE_SECONDS = 3.0
 CLOSING_SECONDS = 5.0  # for requests under way when the server ends
 CHAT, MESSAGES = OpenAIChat(), AnthropicMessages()
@@ -77,7 +77,7 @@ class ModelService:
         sampling = replace(self.sampling, seed=secrets.randbits(62))
         return EndpointSession(self.template, self.backend, sampling, pinned=False)
 
-    def under_way(self, session: EndpointSession, digest: str, headers: Any, read: Callable[[], Any]) -> CallUnderWay:
+    def under_way(self, session: EndpointSession, digest: str, headers: Any, read: AgentCall) -> CallUnderWay:
         """The call of a request: a new one, or that of the request which this one repeats."""
         earlier = session.under_way.get(digest)
         if earlier and not session.closed:
@@ -85,7 +85,7 @@ class ModelService:
             got = earlier.answered.done() and not earlier.answered.cancelled() and not earlier.answered.exception()
             if (got and retried) or not (earlier.ended or earlier.cancelled.is_set()):
                 return earlier
-        call = CallUnderWay(session, read(), self.threads)
+        call = CallUnderWay(session, read, self.threads)
         session.under_way.pop(digest, None)
         session.under_way[digest] = call
         for old in list(session.under_way)[:-KEPT_ANSWERS]:
@@ -97,8 +97,8 @@ class ModelService:
 class CallResponse:
     """Answers one HTTP request: waits for the call, keeps the line alive, sends, and says whether it all arrived."""
 
-    def __init__(self, service: ModelService, dialect: Dialect, work: CallUnderWay) -> None:
-        self.service, self.dialect, self.work = service, dialect, work
+    def __init__(self, service: ModelService, dialect: Dialect, call: AgentCall, work: CallUnderWay) -> None:
+        self.service, self.dialect, self.call, self.work = service, dialect, call, work
         self.work.waiting += 1
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -115,7 +115,7 @@ class CallResponse:
 
     async def _deliver(self, send: Any, gone: "asyncio.Task[None]") -> bool:
         """True where the client got the whole answer; False where it left, or an error came after the first event."""
-        work, call, dialect = self.work, self.work.call, self.dialect
+        work, call, dialect = self.work, self.call, self.dialect
         if not await finished(work.prepared, gone):
             return False
         refused = work.prepared.exception()
@@ -147,13 +147,13 @@ class CallResponse:
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         work = self.work
-        opening = self.dialect.opening(work.call, work.id, work.created, work.session.backend.name, input_tokens)
+        opening = self.dialect.opening(self.call, work.id, work.created, work.session.backend.name, input_tokens)
         await send_part(send, b"".join(opening))
 
     async def _send_failure(self, send: Any, refused: CallRefusedError) -> None:
         """End a streamed answer with an error."""
         work = self.work
-        events = self.dialect.error_events(work.call, work.id, work.created, work.session.backend.name, refused)
+        events = self.dialect.error_events(self.call, work.id, work.created, work.session.backend.name, refused)
         await send_part(send, b"".join(events), last=True)
 
 
@@ -209,7 +209,7 @@ def make_app(service: ModelService) -> Any:
         session = service.session_of(request.headers)
         body = await whole_body(request)
         digest, read = await service.threads.work(read_call, request.url.path, body, dialect.read)
-        return CallResponse(service, dialect, service.under_way(session, digest, request.headers, lambda: read))
+        return CallResponse(service, dialect, read, service.under_way(session, digest, request.headers, read))
 
     async def count_tokens(request: HttpRequest, dialect: Dialect) -> Any:
         service.session_of(request.headers)
@@ -322,7 +322,10 @@ class EndpointServer:
         """Listen. Raises BadInputError where the address is taken."""
         import uvicorn
 
-        listening = self._listen()
+        listening = listen(self.port, self.uds)
+        if self.uds is None:
+            self.port = int(listening.getsockname()[1])
+            self.address = ("127.0.0.1", self.port)
         config = uvicorn.Config(
             make_app(self.service), log_level="error", lifespan="off", access_log=False, http="h11", ws="none",
             timeout_graceful_shutdown=int(CLOSING_SECONDS),
@@ -381,21 +384,20 @@ class EndpointServer:
         if session is not None:
             session.close()
 
-    def _listen(self) -> socket.socket:
-        """The listening socket."""
-        kind = socket.AF_INET if self.uds is None else socket.AF_UNIX
-        listening = socket.socket(kind, socket.SOCK_STREAM)
-        try:
-            if self.uds is None:
-                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listening.bind(("127.0.0.1", self.port))
-                self.port = int(listening.getsockname()[1])
-                self.address = ("127.0.0.1", self.port)
-            else:
-                listening.bind(str(self.uds))
-                self.uds.chmod(0o600)
-        except OSError as error:
-            listening.close()
-            where = f"--port {self.port}" if self.uds is None else str(self.uds)
-            raise BadInputError(f"{where}: cannot listen there ({error.strerror}); name another") from error
-        return listening
+
+def listen(port: int, uds: Path | None) -> socket.socket:
+    """A socket that listens on a port of 127.0.0.1 (0: any free one), or on a Unix socket. Raises BadInputError."""
+    listening = socket.socket(socket.AF_INET if uds is None else socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if uds is None:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(("127.0.0.1", port))
+        else:
+            listening.bind(str(uds))
+            uds.chmod(0o600)
+    except (OSError, OverflowError) as error:  # the latter: no port has such a number
+        listening.close()
+        where = f"--port {port}" if uds is None else str(uds)
+        told = getattr(error, "strerror", None) or error
+        raise BadInputError(f"{where}: cannot listen there ({told}); name another") from error
+    return listening

@@ -23,7 +23,7 @@ SLOTS = 32  # samples at once; those that come later wait
 POLL_SECONDS = 0.05  # how often a request to another server looks whether it was cancelled
 # A server may take its defaults from the model's generation_config.json; sampling must be the model's own distribution.
 PLAIN_SAMPLING = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
-KEPT_CONTEXTS = 32  # contexts whose keys and values stay for a later request that goes on from them
+KEPT_CONTEXTS = 4  # keys and values of so many full contexts stay for later requests that go on from them
 
 
 class BackendError(RuntimeError):
@@ -76,6 +76,7 @@ class Backend(Protocol):
 class KeptContexts:
     """Contexts of earlier requests, with their keys and values. Safe to use from several threads."""
 
+    most_tokens: int  # of all kept contexts together
     kept: list[Context] = field(default_factory=list)  # the one used last is last
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -97,7 +98,13 @@ class KeptContexts:
         """Keep a context for a later request; the one that was used least recently is dropped."""
         with self.lock:
             self.kept.append(context)
-            del self.kept[:-KEPT_CONTEXTS]
+            while len(self.kept) > 1 and sum(len(one.ids) for one in self.kept) > self.most_tokens:
+                del self.kept[0]
+
+    def clear(self) -> None:
+        """Keep none: memory has run out."""
+        with self.lock:
+            self.kept.clear()
 
 
 def common_prefix(a: list[int], b: list[int]) -> int:
@@ -130,7 +137,7 @@ class DecoderBackend:
         self.name, self.decoder, self.end_ids, self.decode = name, decoder, end_ids, decode
         self.context_tokens = int(decoder.model.config.max_position_embeddings)
         self.slots = slots
-        self._contexts = KeptContexts()
+        self._contexts = KeptContexts(KEPT_CONTEXTS * self.context_tokens)
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="sample")
         self._asked = self._under_way = 0  # read and written on the event loop, but for _under_way
         self._counting = threading.Lock()
@@ -167,6 +174,7 @@ class DecoderBackend:
                 )
             )  # fmt: skip
         except (RuntimeError, ValueError, IndexError) as error:  # what torch raises, out of memory included
+            self._contexts.clear()
             raise BackendError(f"{self.name}: {type(error).__name__}: {error}") from error
         finally:
             with self._counting:

@@ -182,11 +182,13 @@ class CallUnderWay:
     """One call of a session, from its request to the end of its record. Lives on the event loop."""
 
     def __init__(self, session: EndpointSession, call: AgentCall, threads: Threads) -> None:
-        self.session, self.call, self.threads = session, call, threads
+        self.session, self.threads = session, threads
+        self.call: AgentCall | None = call  # None once it has ended: ended calls are kept for a while, bodies are not
         self.id, self.created = secrets.token_hex(12), int(time.time())  # each protocol puts its prefix before the id
         self.cancelled = threading.Event()
         self.waiting = 0  # HTTP requests that wait for the answer
         self.ended = False  # recorded or discarded, or about to be
+        self.discarded = False
         self.sampled: Sampled | None = None
         session.begin(self)
         self.prepared = asyncio.create_task(self._prepare())
@@ -195,7 +197,8 @@ class CallUnderWay:
 
     async def _prepare(self) -> Prepared:
         """Encode the call. Raises CallRefusedError."""
-        session = self.session
+        session, call = self.session, self.call
+        assert call
         try:
             session.begin_turn()
         except CallRefusedError:
@@ -203,13 +206,13 @@ class CallUnderWay:
             session.settle(self)
             raise
         try:
-            request = await self.threads.prepare(session.prepare, self.call.messages, self.call.tools)
+            request = await self.threads.prepare(session.prepare, call.messages, call.tools)
         except BadInputError as error:
             self._end(None)
             raise CallRefusedError("invalid", str(error), "messages") from error
         try:
             session.check_over()  # it may have waited for the reply before
-            return Prepared(request, session.sampling_of(self.call, len(request.context_ids)))
+            return Prepared(request, session.sampling_of(call, len(request.context_ids)))
         except CallRefusedError as refused:
             self._end(request)
             if isinstance(refused, ContextOverflowError) and session.watch:
@@ -222,6 +225,9 @@ class CallUnderWay:
         session, ids = self.session, prepared.request.context_ids
         try:
             sampled = await session.backend.sample(ids, prepared.sampling, self.cancelled, request=prepared.request)
+        except asyncio.CancelledError:  # the server ends, and `leave` may not come to its first line
+            self.cancelled.set()
+            raise
         except BackendError as error:
             session.failed = str(error)
             self._end(prepared.request)
@@ -260,7 +266,8 @@ class CallUnderWay:
         """Discard the call: nobody gets a reply to it, so it is no turn."""
         if self.ended:
             return
-        self.ended = True
+        self.ended = self.discarded = True
+        self.call = None
         self.session.give_turn_back()
         if request:
             self.session.discard(request, token_ids)
@@ -275,6 +282,7 @@ class CallUnderWay:
             session.limit_hit = session.limit_hit or "watch"
         finish: Literal["stop", "length", "tool"] = "length" if sampled.finish == "length" else "stop"
         session.record(request, sampled.token_ids, sampled.log_probs, "tool" if answer.message.tool_calls else finish)
+        self.call = None
         session.settle(self)
 
 

@@ -94,7 +94,8 @@ class Dialect(Protocol):
 
 def dumps(value: Any) -> str:
     """JSON in one line."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="replace").decode()  # half a character, as JavaScript clients cut them, has no bytes
 
 
 def text_in(content: Any, where: str, kinds: tuple[str, ...]) -> str:

@@ -241,7 +241,7 @@ class ProgramRun:
         process = Process(shell.container, command, user=OPERATOR, workdir=HOME)
         began = time.monotonic()
         try:
-            why = self._wait(process, watch, began, cancelled)
+            why = self._wait(process, shell, watch, began, cancelled)
             if why is None:
                 self.exit_code = process.exit_code()
                 if self.exit_code in (None, KILLED):
@@ -251,7 +251,9 @@ class ProgramRun:
             process.close()
         return self._outcome(why, watch)
 
-    def _wait(self, process: Process, watch: ProgramWatch, began: float, cancelled: threading.Event) -> Outcome | None:
+    def _wait(
+        self, process: Process, shell: Session, watch: ProgramWatch, began: float, cancelled: threading.Event
+    ) -> Outcome | None:
         """Why the program is to be stopped, or None where it has ended by itself."""
         over_since: float | None = None
         while process.pump(self.output.feed, time.monotonic() + 0.05) is None:
@@ -261,7 +263,10 @@ class ProgramRun:
             if now - began > watch.limits.max_seconds:
                 return watch.over or "max_seconds"
             if watch.relay and watch.relay.error:
-                raise SandboxError(watch.relay.error)
+                if watch.relay.lost:
+                    raise SandboxError(watch.relay.error)
+                require_running(shell.container)
+                raise LockedOutError(watch.relay.error)  # the program's doing: its memory is the relay's too
             if watch.over:
                 over_since = over_since or now
                 asked = watch.relay is not None and watch.relay.asked_again.is_set()

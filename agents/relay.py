@@ -23,7 +23,8 @@ USER = "65534:65534"  # nobody: the operator can neither signal it nor look into
 PORT = 8642  # where the programs find the model
 HEAD = struct.Struct(">IBI")
 OPENED, DATA, CLOSED = 0, 1, 2
-MOST_CONNECTIONS = 32
+MOST_CONNECTIONS = 16
+MOST_PENDING_BYTES = 1 << 20  # on their way into the sandbox; no more is read from the endpoint meanwhile
 MOST_BYTES = 1 << 24  # of one frame; the relay inside sends 64 KiB at most
 START_SECONDS = 30.0
 Address = str | tuple[str, int]  # a Unix socket's path, or host and port
@@ -36,6 +37,7 @@ class Relay:
         shut: once set, nothing more is forwarded to the host; answers still arrive.
         asked_again: the program has sent something since.
         error: why the relay has ended early.
+        lost: it ended because the connection to Docker failed, which is not the program's doing.
     """
 
     def __init__(self, container: str, address: Address) -> None:
@@ -43,6 +45,7 @@ class Relay:
         self.shut, self.asked_again, self._ready = threading.Event(), threading.Event(), threading.Event()
         self._ending = threading.Event()
         self.error: str | None = None
+        self.lost = False
         self._buffer = bytearray()
         self._connections: dict[int, socket.socket] = {}
         command = ["/usr/bin/env", "-i", PYTHON, "-I", "-c", SOURCE, str(PORT)]
@@ -71,14 +74,17 @@ class Relay:
                     self.error = "the relay in the sandbox has ended"
                     return
         except (OSError, ValueError) as error:
-            self.error = f"{type(error).__name__}: {error}"
+            self.error, self.lost = f"{type(error).__name__}: {error}", True
 
     def _answers(self) -> None:
         """Wait for bytes on either side and send the endpoint's to the sandbox."""
-        waiting = [self._process.socket, *self._connections.values()]
-        ready, _, _ = select.select(waiting, [], [], 0.05)
+        full = len(self._process.pending) > MOST_PENDING_BYTES
+        poll = select.poll()  # select() knows no descriptor above 1023
+        for one in [self._process.socket, *([] if full else self._connections.values())]:
+            poll.register(one, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll(50)}
         for number, connection in list(self._connections.items()):
-            if connection not in ready:
+            if connection.fileno() not in ready:
                 continue
             with contextlib.suppress(OSError):
                 if data := connection.recv(1 << 16):
@@ -89,7 +95,8 @@ class Relay:
     def _from_inside(self, stream: int, data: bytes) -> bool:
         """Take a piece of the relay's output; what it says on stderr is kept as the error."""
         if stream != 1:
-            self.error = data.decode(errors="replace").strip()[-300:]
+            if not self._ready.is_set():  # what it says later are warnings; its end is seen by itself
+                self.error = data.decode(errors="replace").strip()[-300:]
             return False
         self._buffer += data
         while len(self._buffer) >= HEAD.size:

@@ -19,7 +19,9 @@ def agent_seccomp() -> str:
     profile = json.loads(SECCOMP)
     rules = [rule for rule in profile["syscalls"] if not _refuses_other_families(rule)]
     rules.append(_allowed("socketpair", refuse=[_argument(0, 1, "SCMP_CMP_NE")]))
-    rules.append(_allowed("socket", [_argument(0, AF_INET), _masked(1, TYPE_MASK, SOCK_STREAM)]))
+    for protocol in (IPPROTO_IP, IPPROTO_TCP):  # the first is socket(2)'s default: TCP
+        stream = _masked(1, TYPE_MASK, SOCK_STREAM)
+        rules.append(_allowed("socket", [_argument(0, AF_INET), stream, _argument(2, protocol)]))
     rules += [_allowed("setsockopt", [_argument(1, level)]) for level in (IPPROTO_TCP, IPPROTO_IP)]
     rules.append(_allowed("setsockopt", [_argument(1, SOL_SOCKET)]))
     return json.dumps({**profile, "syscalls": rules})

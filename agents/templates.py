@@ -19,6 +19,7 @@ added tokens in brackets that are not special (`<tool_response>` in Qwen's token
 print is fixed. An end marker that is not a single special token is refused.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -306,10 +307,13 @@ def _folded(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def _unused(word: str, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> str:
-    """The word with as many letters more as it takes to be in none of the messages and tools."""
+    """A word that is in none of the messages and tools: it ends in their hash, which they cannot contain."""
     there = repr((list(messages), list(tools)))
-    longest = max((len(found[0]) for found in re.finditer(f"{word}x*", there)), default=0)
-    return word + "x" * max(0, longest + 1 - len(word))
+    for number in itertools.count():
+        found = f"{word}{sha256(f'{number}/{there}'.encode(errors='replace'))[:16]}x"
+        if found not in there:
+            return found
+    raise AssertionError
 
 
 def _tags_as_specials(description: str) -> str:

@@ -63,7 +63,7 @@ def advantages(rewards: Sequence[float | None], *, divide_by_std: bool = False) 
     known = [reward for reward in rewards if reward is not None]
     if not known:
         return list[float | None](rewards)
-    mean = sum(known) / len(known)
+    mean = known[0] if len(set(known)) == 1 else sum(known) / len(known)  # equal rewards teach nothing, exactly
     scale = 1.0
     if divide_by_std:
         deviation = math.sqrt(sum((one - mean) ** 2 for one in known) / (len(known) - 1)) if len(known) > 1 else 0.0
@@ -147,7 +147,8 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
     """The rows of a step's groups.
 
     An episode is left out of the rows, with all its segments, where it cannot be scored (`unscorable`), has no
-    recorded ids with log-probs of this vocabulary (`not_recorded`), was sampled at temperature 0 (`greedy`: it was
+    recorded ids with log-probs of this vocabulary, or no sampling temperature (`not_recorded`: the reference operator
+    behind an agent program samples nothing), was sampled at temperature 0 (`greedy`: it was
     no draw from the policy), has a segment over --max-length-tokens (`over_length`), or no sampled token (`no_tokens`).
     Only the first is left out of its group's mean as well.
     """
@@ -170,18 +171,12 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
                     old=[segment.log_probs[place] or 0.0 for place in at],
                     advantage=advantage,
                     episode_tokens=sum(map(len, places)),
-                    temperature=_temperature(episode),
+                    temperature=episode.operator.sampling["temperature"],
                 )
                 for segment, at in zip(segments, places, strict=True)
                 if at
             ]
     return data
-
-
-def _temperature(episode: Trajectory) -> float:
-    """The sampling temperature that was recorded; 1 where none was."""
-    found = episode.operator.sampling.get("temperature")
-    return 1.0 if found is None else float(found)
 
 
 def _why_left_out(
@@ -190,11 +185,16 @@ def _why_left_out(
     """The reason to leave an episode out of the rows, or None."""
     if advantage is None:
         return "unscorable"
-    if not segments or any(id_ >= vocabulary for segment in segments for id_ in segment.token_ids):
+    temperature = episode.operator.sampling.get("temperature")
+    if (
+        not segments
+        or temperature is None
+        or any(id_ >= vocabulary for segment in segments for id_ in segment.token_ids)
+    ):
         return "not_recorded"
     if not any(map(sampled_places, segments)):
         return "no_tokens"
-    if not _temperature(episode):
+    if not temperature:
         return "greedy"
     if max(len(segment.token_ids) for segment in segments) > settings.max_length_tokens:
         return "over_length"

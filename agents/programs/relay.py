@@ -10,6 +10,7 @@ import sys
 
 HEAD = struct.Struct(">IBI")
 OPENED, DATA, CLOSED = 0, 1, 2
+MOST_CLIENTS, MOST_UNREAD_BYTES = 64, 8 << 20
 writers: dict[int, asyncio.StreamWriter] = {}
 opened = 0
 
@@ -23,6 +24,9 @@ def send(number: int, kind: int, data: bytes = b"") -> None:
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Forward what one client sends until it closes."""
     global opened
+    if len(writers) >= MOST_CLIENTS:
+        writer.close()
+        return
     opened += 1
     number = opened
     writers[number] = writer
@@ -49,6 +53,8 @@ async def main() -> None:
             writer = writers.get(number)
             if writer and kind == DATA:
                 writer.write(data)
+                if writer.transport.get_write_buffer_size() > MOST_UNREAD_BYTES:  # its client does not read
+                    writer.transport.abort()
             elif writer and kind == CLOSED:
                 writer.close()
     except asyncio.IncompleteReadError:  # the host has closed the connection

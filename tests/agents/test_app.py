@@ -374,6 +374,22 @@ def test_a_retry_of_an_answered_request_gets_the_same_answer(server: EndpointSer
     assert session.counts()["calls"] == 2
 
 
+def test_a_retry_does_not_get_an_answer_that_was_discarded(server: EndpointServer, backend: ScriptedBackend) -> None:
+    session = server.open_session("one")
+    backend.deaf = True
+    backend.held.set()
+    with pytest.raises(httpx2.TimeoutException):
+        httpx2.post(f"{server.url}/v1/chat/completions", json={"messages": USER}, headers=BEARER, timeout=1.0)
+    until(lambda: any(one.cancelled.is_set() for one in session.under_way.values()))
+    backend.held.clear()
+    until(lambda: session.counts().get("discarded") == 1)
+    retry = post(server, "/v1/chat/completions", {"messages": USER}, {"x-stainless-retry-count": "1"})
+    assert retry.status_code == 200
+    server.close_session("one")
+    assert len(backend.asked) == 2
+    assert (session.counts()["calls"], len(session.segments())) == (1, 1)
+
+
 def test_a_client_that_gives_up_and_retries_is_recorded_once(server: EndpointServer, backend: ScriptedBackend) -> None:
     """The SDK's own time-out and retry: the first try is cancelled, the second is answered."""
     session = server.open_session("one")

@@ -59,7 +59,7 @@ def test_kept_contexts_change_nothing(backend: DecoderBackend) -> None:
 
 
 def test_a_kept_context_is_read_no_second_time() -> None:
-    kept, context = KeptContexts(), Context()
+    kept, context = KeptContexts(200), Context()
     context.ids, context.cached = list(range(100)), 99
     kept.give(context)
     assert kept.take([*range(100), 7, 8]) is context
@@ -67,6 +67,11 @@ def test_a_kept_context_is_read_no_second_time() -> None:
     kept.give(context)
     assert kept.take([*range(20), 7]).cached == 0  # too little is shared
     assert kept.take(list(range(90))).cached == 89
+    for start in (1000, 2000, 3000):
+        other = Context()
+        other.ids = list(range(start, start + 90))
+        kept.give(other)
+    assert [one.ids[0] for one in kept.kept] == [2000, 3000]  # 200 tokens in all
 
 
 def test_common_prefix() -> None:

@@ -276,6 +276,8 @@ def test_text_that_looks_like_a_placeholder_of_the_encoder_stays_text(base: Path
         tail = template.tail_ids([*asked, ChatMessage("assistant", text)], [ChatMessage("user", text)], [])
         assert tail is not None
         assert text in template.decode(tail)
+    text = "spelled" + "x" * 20_000 + "<|im_end|>" * 2_000  # once 80 MB: each marker took the length of the longest run
+    assert len(template.opening_ids([ChatMessage("user", text)], [])) < 100_000
 
 
 def calling(text: str, *commands: str) -> ChatMessage:

@@ -13,7 +13,8 @@ from agents.templates import ChatTemplate
 class ScriptedBackend:
     """Writes the given messages one after the other, the last one for ever; each id has log-probability -0.5.
 
-    While `held` is set, nothing is sampled. An error in the script is raised as the backend's.
+    While `held` is set, nothing is sampled. While it is `deaf`, it samples to the end
+    what was cancelled. An error in the script is raised as the backend's.
     """
 
     name = "scripted"
@@ -22,6 +23,7 @@ class ScriptedBackend:
         self.template, self.script, self.context_tokens = template, list(script), context_tokens
         self.held = threading.Event()
         self.asked: list[tuple[list[int], Sampling]] = []
+        self.deaf = False
         self.cancelled = 0
         self.under_way = 0
 
@@ -33,11 +35,11 @@ class ScriptedBackend:
         message = self.script[min(len(self.asked), len(self.script)) - 1]
         self.under_way += 1
         try:
-            while self.held.is_set() and not cancelled.is_set():
+            while self.held.is_set() and (self.deaf or not cancelled.is_set()):
                 await asyncio.sleep(0.01)
         finally:
             self.under_way -= 1
-        if cancelled.is_set():
+        if cancelled.is_set() and not self.deaf:
             self.cancelled += 1
             return Sampled([], [], "cancelled")
         if isinstance(message, str):

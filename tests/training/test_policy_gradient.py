@@ -47,7 +47,7 @@ def policy_of(flags: RlSettings) -> Policy:
 def episode(id_: str, *segments: Segment, temperature: float = 1.0, **changes: Any) -> Trajectory:
     row = tiny.trajectory(id_)
     operator = OperatorInfo(kind="local", model="base", sampling={"temperature": temperature})
-    return row.model_copy(update={"operator": operator, "segments": list(segments), **changes})
+    return row.model_copy(update={"operator": operator, "segments": list(segments)} | changes)
 
 
 def segment(*turns: tuple[int, int], seed: int = 0, log_prob: float = -1.0) -> Segment:
@@ -123,6 +123,10 @@ def test_shares_of_the_reward(base: Path, start: Path) -> None:
     assert reward_of(shown, world, settings(base, start)) == 0  # off by default
 
 
+def test_equal_rewards_have_no_advantage_to_the_last_digit() -> None:
+    assert advantages([0.1, 0.1, 0.1, None]) == [0.0, 0.0, 0.0, None]
+
+
 def test_every_episode_is_a_row_or_has_its_reason(base: Path, start: Path) -> None:
     good = segment((3, 2))
     rows = [
@@ -133,16 +137,17 @@ def test_every_episode_is_a_row_or_has_its_reason(base: Path, start: Path) -> No
         episode("a-s4", segment((4, 0))),
         episode("a-s5", good.model_copy(update={"token_ids": [VOCABULARY, 1, 2, 3, 4]})),
         tiny.trajectory("a-s6"),
+        episode("a-s7", good, operator=OperatorInfo(kind="agent", agent="plain", model="reference")),
     ]
     flags = settings(base, start, max_length_tokens=100)
-    data = policy_rows([Group("a", rows, [1.0, None, *[0.0] * 5])], flags, vocabulary=VOCABULARY)
+    data = policy_rows([Group("a", rows, [1.0, None, *[0.0] * 6])], flags, vocabulary=VOCABULARY)
     assert data.left_out == {
         "unscorable": ["a-s1"], "greedy": ["a-s2"], "over_length": ["a-s3"], "no_tokens": ["a-s4"],
-        "not_recorded": ["a-s5", "a-s6"],
+        "not_recorded": ["a-s5", "a-s6", "a-s7"],
     }  # fmt: skip
     (row,) = data.rows
     assert row.episode == "a-s0"
-    assert row.advantage == pytest.approx(5 / 6)
+    assert row.advantage == pytest.approx(6 / 7)
 
 
 def test_what_was_not_sampled_is_not_trained(base: Path, start: Path) -> None:
