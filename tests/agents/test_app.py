@@ -601,14 +601,3 @@ def test_anthropic_turns_are_read_as_they_were_meant(server: EndpointServer, bac
     text = backend.template.decode(session.segments()[0].token_ids)
     order = [text.index(one) for one in ("Act.", "One.\nTwo.", "# Environment", "{broken", "no JSON", "Try again.")]
     assert order == sorted(order)
-
-
-@pytest.mark.parametrize("arguments", ["[" * 3_000, '{"command": NaN}', "ls -la", "[1]"])
-def test_replayed_arguments_that_are_no_object_are_read_as_text(server: EndpointServer, arguments: str) -> None:
-    server.open_session("one")
-    call = {"id": "a", "type": "function", "function": {"name": "shell", "arguments": arguments}}
-    messages = [
-        *USER, {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "a", "content": "out"},
-    ]  # fmt: skip
-    assert post(server, "/v1/chat/completions", {"model": "any", "messages": messages}).status_code == 200
