@@ -358,8 +358,7 @@ def test_a_request_that_is_repeated_while_it_is_under_way_is_answered_once(
     assert len(replies) == 3
     assert len(backend.asked) == 1
     server.close_session("one")
-    assert session.counts()["calls"] == 1
-    assert session.counts()["requests"] == 1
+    assert (session.counts()["calls"], session.counts()["requests"]) == (1, 1)
 
 
 def test_a_retry_of_an_answered_request_gets_the_same_answer(server: EndpointServer, backend: ScriptedBackend) -> None:
@@ -555,9 +554,8 @@ def test_a_unix_socket_is_served_and_removed(template: ChatTemplate, backend: Sc
     with EndpointServer(template, backend, uds=path) as server:
         server.open_session("one")
         assert server.address == str(path)
-        with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path))) as client:
-            reply = client.post("http://model/v1/chat/completions", json={"messages": USER}, headers=BEARER)
-        assert reply.status_code == 200
+        with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://model") as client:
+            assert client.post("/v1/chat/completions", json={"messages": USER}, headers=BEARER).status_code == 200
     assert not path.exists()
 
 
@@ -578,9 +576,7 @@ def test_closing_stops_what_is_under_way(server: EndpointServer, backend: Script
 
 def test_anthropic_turns_are_read_as_they_were_meant(server: EndpointServer, backend: ScriptedBackend) -> None:
     """What Claude Code sends: a system turn behind the first, results before text, thinking, cache marks."""
-    backend.script = [
-        ChatMessage("assistant", "Look.", "I think.", (ToolCall("", "shell", None, "{broken"),)), DONE
-    ]  # fmt: skip
+    backend.script = [ChatMessage("assistant", "Look.", "I think.", (ToolCall("", "shell", None, "{broken"),)), DONE]
     session = server.open_session("one")
     system = [{"type": "text", "text": "Act.", "cache_control": {"type": "ephemeral"}}]
     messages: list[dict[str, Any]] = [
@@ -597,7 +593,7 @@ def test_anthropic_turns_are_read_as_they_were_meant(server: EndpointServer, bac
     messages.append({"role": "user", "content": [result, {"type": "text", "text": "Try again."}]})
     assert post(server, "/v1/messages", {**asked, "messages": messages}).status_code == 200
     server.close_session("one")
-    assert len(session.segments()) == 1
-    text = backend.template.decode(session.segments()[0].token_ids)
+    (row,) = session.segments()
+    text = backend.template.decode(row.token_ids)
     order = [text.index(one) for one in ("Act.", "One.\nTwo.", "# Environment", "{broken", "no JSON", "Try again.")]
     assert order == sorted(order)

@@ -10,8 +10,8 @@ from agents.exchange import arguments_in, dumps
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("", ({}, "")), ('{"command":"ls"}', ({"command": "ls"}, "")), ("ls -la", (None, "ls -la")), ("[1]", (None, "[1]")),
-        ("[" * 30_000, (None, "[" * 30_000)), ('{"command": NaN}', (None, '{"command": NaN}')),
+        ("", ({}, "")), ('{"command":"ls"}', ({"command": "ls"}, "")), ("ls -la", (None, "ls -la")),
+        ("[1]", (None, "[1]")), ("[" * 30_000, (None, "[" * 30_000)), ('{"command": NaN}', (None, '{"command": NaN}')),
     ],
 )  # fmt: skip
 def test_replayed_arguments_that_are_no_object_are_text(text: str, found: tuple[Any, str]) -> None:
