@@ -83,7 +83,7 @@ class ModelService:
         if earlier and not session.closed:
             retried = headers.get("x-stainless-retry-count", "0") not in ("", "0")
             got = earlier.answered.done() and not earlier.answered.cancelled() and not earlier.answered.exception()
-            if (got and retried) or not (earlier.ended or earlier.cancelled.is_set()):
+            if (got and retried and not earlier.discarded) or not (earlier.ended or earlier.cancelled.is_set()):
                 return earlier
         call = CallUnderWay(session, read, self.threads)
         session.under_way.pop(digest, None)
