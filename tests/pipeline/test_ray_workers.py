@@ -257,14 +257,18 @@ def test_a_killed_node_loses_and_repeats_nothing(cluster: TwoNodes, few: Path, t
         assert "is lost; its tasks go to the other 1" in message
         names = [line.split()[2] for line in message.splitlines() if line.startswith("rollout ")]
         assert len(names) == len(set(names)) == 40
-        wait_until(lambda: containers_on(cluster.second) == [])  # they end with the processes of the node
-        reap_on(cluster.second)
-        assert sandboxes_on(cluster.second) == []
+        wait_until(lambda: left_after_reaping(cluster.second) == [])  # the node's processes may still be ending
         assert script(few, tmp_path / "threads", *FLAGS, "--samples", "8")[0] == 0
         assert comparable(out) == comparable(tmp_path / "threads")
     finally:
         cluster.add(cluster.second)
         cluster.cluster.wait_for_nodes()
+
+
+def left_after_reaping(host: str) -> list[str]:
+    """What an engine still has of sandboxes after the reaping that the next run begins with."""
+    reap_on(host)
+    return sandboxes_on(host)
 
 
 def wait_for_records(out: Path, count: int, running: "subprocess.Popen[str]") -> None:
@@ -278,7 +282,7 @@ def wait_for_records(out: Path, count: int, running: "subprocess.Popen[str]") ->
 
 def wait_until(holds: Callable[[], bool]) -> None:
     """Wait until something holds."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.2)
