@@ -28,13 +28,13 @@ from pipeline import stage
 from model import hardware
 from model.loading import adapter_hash, model_hash
 from model.render import Renderer
-from pipeline.files import read_manifest, read_scenarios, split_trajectories, write_identity, write_json
+from pipeline.files import read_scenarios, split_trajectories, write_identity, write_json
 from pipeline.holdout import overlap, print_unknown_split
 from schema import AdapterIdentity, BadInputError, Trajectory
 from training import reload, run
 from training.continued import (
     RATE_SHARE,
-    check_start,
+    checked_start,
     each_once,
     flags_of_start,
     identity_after,
@@ -68,11 +68,7 @@ def main(settings: DpoSettings) -> int:
             return print_pairs(found, renderer, settings, start)
         return print_plan(preference_plan(settings, start, found))
     out = run.out_of(settings)
-    before = None if settings.redo else read_manifest(out)
-    finished = before is not None and before.finished
-    check_start(settings, finished=finished)
-    settings = settings.with_learning_rate(RATE_SHARE)
-    renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
+    settings, renderer, finished = checked_start(settings, out)
     data = None if finished else checked_data(settings, start, trajectories, others, renderer)
     flags = {
         **settings.deciding_flags(),

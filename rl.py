@@ -33,7 +33,6 @@ from model.render import Renderer
 from operators.evaluation import MAX_VOIDED_SHARE
 from operators.rollouts import refuse_other_image
 from pipeline.files import (
-    read_manifest,
     read_scenarios,
     read_trajectories,
     write_identity,
@@ -46,7 +45,7 @@ from schema import AdapterIdentity, BadInputError, Scenario, TrainedSession, Tra
 from training import reload, run
 from training.continued import (
     RATE_SHARE,
-    check_start,
+    checked_start,
     flags_of_start,
     identity_after,
     refuse_held_out,
@@ -80,11 +79,7 @@ def main(settings: RlSettings) -> int:
             return print_episodes(steps, scenarios, renderer, settings, start)
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
-    before = None if settings.redo else read_manifest(out)
-    finished = before is not None and before.finished
-    check_start(settings, finished=finished)
-    settings = settings.with_learning_rate(RATE_SHARE)
-    renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
+    settings, renderer, finished = checked_start(settings, out)
     if not finished:
         check_updates(settings, start, scenarios, steps)
     image = image_of(settings, scenarios) if settings.replay is None else None

@@ -25,7 +25,7 @@ from agents.provenance import AgentSession, Request
 from agents.relay import PORT, Relay
 from agents.seccomp import agent_seccomp
 from model.render import login, session_messages
-from operators.episode import Episode, changes_of
+from operators.episode import Episode, graded
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.checker import KILLED
 from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions, api, docker_call
@@ -176,11 +176,9 @@ def play_program(
                 outcome, error = run.follow(shell, scenario, secret, watch, cancelled)
             endpoint.close_session(secret)
             if outcome not in VOIDED:
-                check = shell.verify(scenario.checker, timeout_seconds=limits.timeout_seconds)
-                verified = check.passed is True
-                if check.passed is None:
-                    outcome, error = "checker_failed", check.error or check.output
-                changes = changes_of(scenario, shell)
+                verified, changes, failed = graded(scenario, shell, limits.timeout_seconds)
+                if failed is not None:
+                    outcome, error = "checker_failed", failed
     except LockedOutError as locked_out:
         outcome, error, verified = "locked_out", str(locked_out), False
     except SandboxError as failure:

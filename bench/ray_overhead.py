@@ -1,10 +1,10 @@
 """Measure what --ray local costs beside threads: seconds per episode, CPU time of the head, bytes that it handles.
 
-    flock /tmp/heavy.lock nice -n 10 python -m bench.ray_overhead --episodes 24 --rounds 5
+    python -m bench.ray_overhead --episodes 24 --rounds 5
 
 Reads   nothing
 Writes  one JSON line on stdout
-Needs   a Docker engine, the image sekft-dash, ray
+Needs   a Docker engine, the image sekft-dash, ray; an otherwise idle machine
 
 Each round plays the same episodes of the reference operator with threads and with Ray, in turns. What is timed begins
 when the workers stand and sandboxes are ready; the seconds that Ray takes to start are given apart.

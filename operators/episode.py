@@ -98,7 +98,7 @@ def run_episode(
         pool: sandboxes that were started ahead of time, on their own image.
         image: of the sandbox, where there is no pool.
         told: takes each command before it runs.
-        checked: takes the seconds that the checker's container took.
+        checked: takes the seconds that the grading took.
     """
     scenario, cancelled = episode.scenario, cancelled or threading.Event()
     progress, shell, verified = EpisodeSoFar(told=told), None, False
@@ -118,19 +118,24 @@ def run_episode(
             outcome, error = act(operator, scenario, shell, limits, progress, cancelled)
             if outcome not in VOIDED:
                 began = time.monotonic()
-                check = shell.verify(scenario.checker, timeout_seconds=limits.timeout_seconds)
+                verified, changes, failed = graded(scenario, shell, limits.timeout_seconds)
                 if checked:
                     checked(time.monotonic() - began)
-                verified = check.passed is True
-                if check.passed is None:
-                    outcome, error = "checker_failed", check.error or check.output
-                changes = changes_of(scenario, shell)
+                if failed is not None:
+                    outcome, error = "checker_failed", failed
     except LockedOutError as locked_out:
         outcome, error, verified = "locked_out", str(locked_out), False
     except SandboxError as failure:
         outcome = "cancelled" if cancelled.is_set() else "sandbox_failed"
         error, verified = str(failure), False
     return record(operator, episode, progress, outcome, error, verified=verified, shell=shell, changes=changes)
+
+
+def graded(scenario: Scenario, shell: Session, timeout_seconds: float) -> tuple[bool, Changes | None, str | None]:
+    """Check the final state in the clean container: verified, what the session changed, why the checker failed."""
+    check = shell.verify(scenario.checker, timeout_seconds=timeout_seconds)
+    failed = (check.error or check.output) if check.passed is None else None
+    return check.passed is True, changes_of(scenario, shell), failed
 
 
 def changes_of(scenario: Scenario, shell: Session) -> Changes | None:

@@ -1,5 +1,6 @@
 """Play episodes on the nodes of a Ray cluster: what a node holds, and what it is made from."""
 
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -44,6 +45,7 @@ class EpisodeNodePlan:
     workers: int
     image: str
     base_hash: str | None
+    most: float = math.inf  # episodes of the run; no node starts more sandboxes ahead
 
     def __call__(self) -> "EpisodeNode":
         """The node's hold. Raises BadInputError where the node's image or base differs."""
@@ -59,7 +61,7 @@ class EpisodeNode(SandboxNode):
             raise BadInputError(f"--base {plan.run.base}: missing or other content than where the run was started")
         self.plan, self.operators = plan, plan.run.make(self.cancelled)
         options = SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
-        self.ahead = Pool(max(1, min(plan.workers, os.cpu_count() or 1)), options=options)
+        self.ahead = Pool(max(1, min(plan.workers, os.cpu_count() or 1)), most=plan.most, options=options)
         self.ahead.__enter__()
 
     def play(self, episode: Episode) -> Trajectory:

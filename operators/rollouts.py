@@ -5,6 +5,7 @@ stays void then, so that no episode is played until it comes out well.
 """
 
 import contextlib
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +47,7 @@ class RolloutPlan:
         image: of the sandboxes.
         ray: the cluster whose nodes play the episodes, or its open nodes (`with episode_nodes(...)`), where several
             plans are played on them; None: threads of this process play.
-        checked: takes the seconds that each episode's checker took; not with `ray`.
+        checked: takes the seconds that each episode's grading took; not with `ray`.
         play: plays an episode instead of run_episode; `operator`, `seed` and `limits` are then not used.
         options: of the sandboxes, where they are not made of `image` and `limits` alone.
     """
@@ -140,7 +141,7 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
         with contextlib.ExitStack() as stack:
             nodes = plan.ray
             if isinstance(nodes, RayRun):
-                nodes = stack.enter_context(episode_nodes(replace(plan, workers=workers), nodes))
+                nodes = stack.enter_context(episode_nodes(replace(plan, workers=workers), nodes, most=count))
             pool = stack.enter_context(WorkerPool(workers, cancelled=plan.cancelled, release=nodes.release))
             yield pool, lambda episode, _: nodes.call(EpisodeNode.play, episode)
         return
@@ -160,10 +161,13 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
         yield pool, play
 
 
-def episode_nodes(plan: RolloutPlan, ray: RayRun) -> Nodes[EpisodeNode]:
-    """The nodes of a cluster as a context: each plays episodes under the seed, limits and image of `plan`."""
+def episode_nodes(plan: RolloutPlan, ray: RayRun, *, most: float = math.inf) -> Nodes[EpisodeNode]:
+    """The nodes of a cluster as a context: each plays episodes under the seed, limits and image of `plan`.
+
+    `most` is the number of episodes in all, where it is known: no node starts more sandboxes ahead.
+    """
     base_hash = model_hash(ray.base) if ray.base is not None else None
-    begin = EpisodeNodePlan(ray, plan.seed, plan.limits, plan.workers, plan.image, base_hash)
+    begin = EpisodeNodePlan(ray, plan.seed, plan.limits, plan.workers, plan.image, base_hash, most)
     return Nodes(
         ray.address, workers=plan.workers, begin=begin, cancelled=plan.cancelled, needs_device=ray.base is not None
     )

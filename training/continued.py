@@ -10,16 +10,19 @@ behind it, and every session that any of them was trained on.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from model import loading
 from model.loading import adapter_hash, fetch, model_hash
-from pipeline.files import read_identity, read_scenarios, sessions_in_base
+from model.render import Renderer
+from pipeline.files import read_identity, read_manifest, read_scenarios, sessions_in_base
 from pipeline.holdout import refuse_overlap
 from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession
+from training.run import load_tokenizer
 from training.settings import ContinuedSettings
 
 OF_THE_START = ("render", "lora_r", "lora_alpha", "lora_targets")  # the form that an adapter keeps
+C = TypeVar("C", bound=ContinuedSettings)
 RATE_SHARE = 0.05  # of SFT's usual rate: 1e-5 for Mistral-7B
 
 
@@ -33,11 +36,18 @@ def start_of(adapter: Path) -> AdapterIdentity:
     return start
 
 
-def check_start(settings: ContinuedSettings, *, finished: bool) -> None:
-    """Check machine, base and start adapter before any weight is read. A finished run needs no such machine."""
+def checked_start(settings: C, out: Path) -> tuple[C, Renderer, bool]:
+    """The settings with their learning rate, the start's renderer, and whether the run in `out` is finished.
+
+    Checks machine, base and start adapter before any weight is read; a finished run needs no such machine.
+    """
+    before = None if settings.redo else read_manifest(out)
+    finished = before is not None and before.finished
     if not finished:
         loading.check_machine(settings.base, settings.dtype)
     fetch(settings.base, settings.adapter)
+    settings = settings.with_learning_rate(RATE_SHARE)
+    return settings, Renderer.for_adapter(settings.adapter, load_tokenizer(settings.base)), finished
 
 
 def sessions_behind(base: str, start: AdapterIdentity) -> list[TrainedSession]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from model.hardware import Workload
-from model.loading import adapter_argument, pick_dtype
+from model.loading import adapter_argument
 from pipeline.ray_workers import add_ray_flag, require_ray
 from sandbox.containers import IMAGE, add_image_flag
 from schema import BadInputError
@@ -81,21 +81,9 @@ class RlSettings(ContinuedSettings):
         return flags
 
     def rl_work(self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str) -> Workload:
-        """The cost of training on rows of these lengths, on the device here."""
-        import torch
-
-        on_gpu = torch.cuda.is_available()
-        checkpointing = self.gradient_checkpointing
-        return Workload(
-            lengths=lengths,
-            trained=trained,
-            lora_r=rank,
-            lora_targets=targets,
-            epochs=self.epochs,
-            batch=1 if on_gpu else min(torch.get_num_threads(), self.groups * self.episodes),
-            load_4bit=self.load_4bit,
-            checkpointing=on_gpu if checkpointing is None else checkpointing,
-            half=pick_dtype(self.dtype, "cuda" if on_gpu else "cpu") != torch.float32,
+        """The cost of training on rows of these lengths, on the device here: a row at a time on a GPU."""
+        return self.workload_of(
+            lengths, trained, rank=rank, targets=targets, micro_batch=1, step_rows=self.groups * self.episodes
         )
 
 

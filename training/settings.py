@@ -49,6 +49,37 @@ class WeightSettings:
         if self.epochs is None:
             object.__setattr__(self, "epochs", type(self).epochs)
 
+    def workload_of(
+        self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str, micro_batch: int,
+        step_rows: int, rows: int = 1,
+    ) -> Workload:  # fmt: skip
+        """The cost on the device here of training on rows of these lengths, with so many trained positions each.
+
+        Args:
+            lengths: the tokens of each row.
+            trained: its trained positions.
+            rank: of the adapter.
+            targets: as in --lora-targets.
+            micro_batch: rows that are worked on at once on a GPU.
+            step_rows: rows of an optimizer step; a CPU works on as many at once as it has threads.
+            rows: rows that are held at once for each of those.
+        """
+        import torch
+
+        on_gpu = torch.cuda.is_available()
+        checkpointing = self.gradient_checkpointing
+        return Workload(
+            lengths=lengths,
+            trained=trained,
+            lora_r=rank,
+            lora_targets=targets,
+            epochs=self.epochs,
+            batch=rows * (micro_batch if on_gpu else min(torch.get_num_threads(), step_rows)),
+            load_4bit=self.load_4bit,
+            checkpointing=on_gpu if checkpointing is None else checkpointing,
+            half=pick_dtype(self.dtype, "cuda" if on_gpu else "cpu") != torch.float32,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoopSettings(WeightSettings):
@@ -68,30 +99,11 @@ class LoopSettings(WeightSettings):
     def work(
         self, lengths: Sequence[int], trained: Sequence[int], *, rank: int, targets: str, rows: int = 1
     ) -> Workload:
-        """The run's costs on the device here.
-
-        Args:
-            lengths: the tokens of each row.
-            trained: its trained positions.
-            rank: of the adapter.
-            targets: as in --lora-targets.
-            rows: rows that are held at once for each of --batch.
-        """
-        import torch
-
-        on_gpu = torch.cuda.is_available()
-        checkpointing = self.gradient_checkpointing
-        return Workload(
-            lengths=lengths,
-            trained=trained,
-            lora_r=rank,
-            lora_targets=targets,
-            epochs=self.epochs,
-            batch=rows * (self.batch if on_gpu else min(torch.get_num_threads(), self.batch * self.accum)),
-            load_4bit=self.load_4bit,
-            checkpointing=on_gpu if checkpointing is None else checkpointing,
-            half=pick_dtype(self.dtype, "cuda" if on_gpu else "cpu") != torch.float32,
-        )
+        """The run's costs on the device here; `rows` are held at once for each of --batch."""
+        return self.workload_of(
+            lengths, trained, rank=rank, targets=targets, micro_batch=self.batch, step_rows=self.batch * self.accum,
+            rows=rows,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
