@@ -320,9 +320,19 @@ class EndpointServer:
 
     def __enter__(self) -> "EndpointServer":
         """Listen. Raises BadInputError where the address is taken."""
+        listening = listen(self.port, self.uds)
+        try:
+            self._start(listening)
+        except BaseException:  # an interrupt
+            self.__exit__()
+            listening.close()
+            raise
+        return self
+
+    def _start(self, listening: socket.socket) -> None:
+        """Run the server's thread, and return once it answers."""
         import uvicorn
 
-        listening = listen(self.port, self.uds)
         if self.uds is None:
             self.port = int(listening.getsockname()[1])
             self.address = ("127.0.0.1", self.port)
@@ -337,15 +347,14 @@ class EndpointServer:
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
             time.sleep(0.005)
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close all sessions, stop what is sampled, and end the server's thread."""
         for secret in list(self.service.sessions):
             self.close_session(secret)
-        self._server.should_exit = True
-        assert self._thread
-        self._thread.join()
+        if self._thread is not None and self._thread.ident is not None:
+            self._server.should_exit = True
+            self._thread.join()
         self.service.threads.close()
         if self.uds is not None:
             self.uds.unlink(missing_ok=True)

@@ -39,7 +39,7 @@ class Guards:
     truncate: bool
     contradicted: set[str]  # hashes of messages that are resolved in one row and not in another
 
-    def judge(self, row: Row, seen: dict[str, str], found: list[Suspicion]) -> tuple[Row, str, str | None]:
+    def apply(self, row: Row, seen: dict[str, str], found: list[Suspicion]) -> tuple[Row, str, str | None]:
         """The row as exported, its heading and the reason; `found` is what the monitor found in it."""
         if reason := self.holdout.reason(row):
             return row, "held_out", reason
@@ -83,7 +83,7 @@ class Export:
         """Put a row through the guards, and write it where it passes; returns the heading and the reason."""
         found = findings(row)
         self.findings.update({f"{one.what} ({one.severity})" for one in found})
-        row, heading, reason = self.guards.judge(row, self._seen, found)
+        row, heading, reason = self.guards.apply(row, self._seen, found)
         record = record_of(row, heading, reason)
         if heading == "exported":
             self._seen[row.hash] = row.name

@@ -64,7 +64,7 @@ class EpisodeNode(SandboxNode):
         self.ahead = Pool(max(1, min(plan.workers, os.cpu_count() or 1)), most=plan.most, options=options)
         self.ahead.__enter__()
 
-    def play(self, episode: Episode) -> Trajectory:
+    def record(self, episode: Episode) -> Trajectory:
         """Play one episode here."""
         return run_episode(
             self.operators(), episode, seed=self.plan.seed, limits=self.plan.limits, cancelled=self.cancelled,

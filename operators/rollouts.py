@@ -143,7 +143,7 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
             if isinstance(nodes, RayRun):
                 nodes = stack.enter_context(episode_nodes(replace(plan, workers=workers), nodes, most=count))
             pool = stack.enter_context(WorkerPool(workers, cancelled=plan.cancelled, release=nodes.release))
-            yield pool, lambda episode, _: nodes.call(EpisodeNode.play, episode)
+            yield pool, lambda episode, _: nodes.call(EpisodeNode.record, episode)
         return
     options = plan.options or SandboxOptions(image=plan.image, lifetime_seconds=plan.limits.lifetime_seconds())
     ahead = Pool(min(workers, os.cpu_count() or 1), most=count, options=options)

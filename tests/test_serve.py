@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,19 @@ def test_a_base_is_served_until_it_is_interrupted(base: Path) -> None:
     host, _, port = told["url"].removeprefix("http://").partition(":")
     with pytest.raises(ConnectionRefusedError), socket.create_connection((host, int(port)), timeout=10):
         pass
+
+
+def test_an_interrupt_while_it_starts_leaves_no_socket(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.socket"
+    process = subprocess.Popen(
+        [*program("serve.py"), "--base", str(base), "--uds", str(path)],
+        cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals,
+    )  # fmt: skip
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=100)
+    assert (process.returncode, path.exists()) == (130, False), said
 
 
 def test_another_server_can_sample(base: Path) -> None:

@@ -7,7 +7,7 @@
 The base is loaded once. The model samples, is trained and computes the start adapter's log-probs (for --kl): for these
 the start's weights, which are kept aside, are put into the adapter for one pass. Where no episode of a step has an
 advantage and there is no KL, no optimizer step is made: the optimizer's momentum would move the weights without any
-evidence.
+evidence. In fp16 none is made either where the gradients overflow; `updated` is False then.
 """
 
 import math
@@ -19,7 +19,7 @@ from typing import Any
 from model.loading import load_model
 from pipeline.files import read_json, write_json
 from schema import BadInputError
-from training.loop import Objective, add_gradients, head_is_plain, unpack_4bit
+from training.loop import MIN_SCALE, Objective, add_gradients, head_is_plain, unpack_4bit
 from training.policy_gradient import PolicyData, PolicyRow, surrogate, token_log_probs
 from training.preference_run import unfreeze
 from training.rl_settings import RlSettings
@@ -85,14 +85,16 @@ class Policy:
             taught = [piece for piece in pieces if piece["row"].advantage or self.settings.kl]
             seen = self._measure([] if self.settings.kl else [one for one in pieces if not one["row"].advantage])
             loss = norm = 0.0
+            updated = False
             clipped: list[float] = []
             for epoch in range(self.settings.epochs if taught else 0):
                 found: dict[int, dict[str, float]] = {}
-                loss, norm = self._optimizer_step(taught, data.episodes, found)
+                loss, norm, made = self._optimizer_step(taught, data.episodes, found)
+                updated = updated or made
                 clipped.append(_share(found, "clipped"))
                 seen |= {} if epoch else found
         self.model.eval()
-        return _figures(seen, updated=bool(taught), loss=loss, grad_norm=norm, clip_shares=clipped)
+        return _figures(seen, updated=updated, loss=loss, grad_norm=norm, clip_shares=clipped)
 
     def _ids(self, row: PolicyRow) -> Any:
         import torch
@@ -164,8 +166,11 @@ class Policy:
 
     def _optimizer_step(
         self, pieces: Sequence[dict[str, Any]], episodes: int, seen: dict[int, dict[str, float]]
-    ) -> tuple[float, float]:
-        """One optimizer step on the rows; returns the loss and the norm of the gradients before they are clipped."""
+    ) -> tuple[float, float, bool]:
+        """One optimizer step on the rows; returns the loss and the norm of the gradients before they are clipped.
+
+        The third value is False where fp16 overflowed: then the scaler halves its scale and no weight changes.
+        """
         import torch
 
         self.optimizer.zero_grad(set_to_none=True)
@@ -183,14 +188,18 @@ class Policy:
                     loss = objective.loss(self.model, piece) / episodes
                 loss.backward()
                 total += loss.detach()
-        loss = float(total) / self.scaler.get_scale()
+        scale = self.scaler.get_scale()
+        loss = float(total) / scale
         self.scaler.unscale_(self.optimizer)
         norm = float(torch.nn.utils.clip_grad_norm_(self.named.values(), MAX_GRAD_NORM))
         if not math.isfinite(loss):
             raise BadInputError(f"--lr: the loss is {loss}; lower --lr, or compute in --dtype fp32")
         self.scaler.step(self.optimizer)
         self.scaler.update()
-        return loss, norm
+        made = self.scaler.get_scale() >= scale
+        if not made and self.scaler.get_scale() < MIN_SCALE:
+            raise BadInputError(f"--lr: fp16 overflows at every scale down to {scale:g}; lower --lr, or use --dtype fp32")
+        return loss, norm, made
 
     def save(self, directory: Path) -> None:
         """Write adapter, optimizer and gradient scaler to a directory."""

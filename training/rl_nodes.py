@@ -70,10 +70,10 @@ def policy_nodes(
 
 def hand_out(nodes: Nodes[EpisodeNode], adapter: Path) -> None:
     """Have every node play with the weights of the adapter in this directory, while no episode is under way."""
-    nodes.everywhere(take_weights, {name: (adapter / name).read_bytes() for name in FILES}, adapter_hash(adapter))
+    nodes.everywhere(receive_weights, {name: (adapter / name).read_bytes() for name in FILES}, adapter_hash(adapter))
 
 
-def take_weights(node: EpisodeNode, files: dict[str, bytes], digest: str) -> None:
+def receive_weights(node: EpisodeNode, files: dict[str, bytes], digest: str) -> None:
     """Put the adapter of these files into the node's model."""
     from peft import load_peft_weights, set_peft_model_state_dict
 

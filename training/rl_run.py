@@ -152,7 +152,7 @@ class PolicyRun:
         if before.parent == final.parent:
             shutil.rmtree(before)
 
-    def play(self, pick: Pick) -> StepGroups:
+    def sample(self, pick: Pick) -> StepGroups:
         """Play the episodes of a step that are not on disk yet. Raises WorldError where none could be played."""
         settings, directory = self.settings, self.out / EPISODES
         planned = {
@@ -236,7 +236,7 @@ def train_policy(
             progress.record(f"step-{line['step']}", "from the checkpoint")
         for number in range(resumed, total):
             if replayed is None:
-                line = run.step(run.play(run.curriculum.pick(number + 1)))
+                line = run.step(run.sample(run.curriculum.pick(number + 1)))
             else:
                 line = run.step(StepGroups(list(replayed[number])))
             progress.record(f"step-{line['step']}", step_in_words(line))

@@ -347,6 +347,20 @@ def test_fp16_samples_and_trains_about_the_same_policy(base: Path, start: Path) 
     assert 0 < policy.update(data)["log_prob_difference_mean"] <= 1e-2
 
 
+def test_an_fp16_step_that_overflows_is_no_update(base: Path, start: Path) -> None:
+    import torch
+
+    flags = settings(base, start, dtype="fp16")
+    policy = policy_of(flags)
+    policy.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**60)
+    before = [weight.detach().clone() for weight in policy.named.values()]
+    data = policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY)
+    assert not policy.update(data)["updated"]
+    assert all(torch.equal(one, two) for one, two in zip(before, policy.named.values(), strict=True))
+    policy.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10)
+    assert policy.update(data)["updated"]
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_training_computes_the_log_probs_that_sampling_recorded(base: Path, start: Path, temperature: float) -> None:
     flags = settings(base, start, temperature=temperature)
