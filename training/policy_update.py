@@ -198,7 +198,9 @@ class Policy:
         self.scaler.update()
         made = self.scaler.get_scale() >= scale
         if not made and self.scaler.get_scale() < MIN_SCALE:
-            raise BadInputError(f"--lr: fp16 overflows at every scale down to {scale:g}; lower --lr, or use --dtype fp32")
+            raise BadInputError(
+                f"--lr: fp16 overflows at every scale down to {scale:g}; lower --lr, or use --dtype fp32"
+            )
         return loss, norm, made
 
     def save(self, directory: Path) -> None:
