@@ -100,13 +100,15 @@ for place in places:
         print("reached", place)
     except OSError as error:
         print("refused", place)
-for family, kind in ((socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET, socket.SOCK_RAW),
-                     (socket.AF_INET6, socket.SOCK_STREAM), (16, socket.SOCK_RAW), (17, socket.SOCK_RAW)):
+for family, kind, protocol in ((socket.AF_INET, socket.SOCK_DGRAM, 0), (socket.AF_INET, socket.SOCK_RAW, 0),
+                               (socket.AF_INET, socket.SOCK_STREAM, 132), (socket.AF_INET, socket.SOCK_STREAM, 262),
+                               (socket.AF_INET6, socket.SOCK_STREAM, 0), (16, socket.SOCK_RAW, 0),
+                               (17, socket.SOCK_RAW, 0)):  # 132 and 262: SCTP, multipath TCP
     try:
-        socket.socket(family, kind)
-        print("opened", family, kind)
+        socket.socket(family, kind, protocol)
+        print("opened", family, kind, protocol)
     except OSError:
-        print("refused", family, kind)
+        print("refused", family, kind, protocol)
 request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", b'{"messages": []}')
 request.add_header("Authorization", "Bearer another")
 try:
@@ -136,7 +138,7 @@ def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
     said = trajectory.agent_run.output
     assert "reached" not in said
     assert "opened" not in said
-    assert said.count("refused") == 12
+    assert said.count("refused") == 14
     assert "endpoint says 401" in said
     # It never had an answer, so it says nothing about the model: void, and no row to train.
     assert (trajectory.outcome, trajectory.kept, trajectory.segments) == ("operator_failed", False, None)
