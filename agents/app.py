@@ -12,6 +12,7 @@ kept.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import secrets
@@ -321,12 +322,11 @@ class EndpointServer:
     def __enter__(self) -> "EndpointServer":
         """Listen. Raises BadInputError where the address is taken."""
         listening = listen(self.port, self.uds)
-        try:
+        with contextlib.ExitStack() as interrupted:
+            interrupted.callback(listening.close)
+            interrupted.callback(self.__exit__)
             self._start(listening)
-        except BaseException:  # an interrupt
-            self.__exit__()
-            listening.close()
-            raise
+            interrupted.pop_all()
         return self
 
     def _start(self, listening: socket.socket) -> None:
