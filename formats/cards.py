@@ -308,7 +308,7 @@ def _held_out(parts: DatasetParts) -> str:
     if parts.held_out is None:
         return "Missing: nothing that this card was made from says which of these scenarios are held out."
     if not (parts.held_out.ids or parts.held_out.hashes):
-        return "None of these scenarios is held out: they are the training side of a split."
+        return "These scenarios are the training side of a split, which holds out none of them."
     n = Counter((one.config, one.split) for one in data_files(parts) for _ in one.rows)
     told = (
         f"The split `holdout` of each config is held out: {n['scenarios', 'holdout']} of {len(parts.scenarios)} "

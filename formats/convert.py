@@ -19,7 +19,7 @@ from typing import Any
 from pipeline import stage
 from formats.atif import from_atif, to_atif
 from formats.foreign import foreign_task
-from formats.harbor import image_of, is_ours, read_task, task_directories, write_task
+from formats.harbor import is_ours, read_task, task_directories, task_image, write_task
 from formats.inspect_log import from_log, operator_of, to_log
 from formats.unfit import UnfitError
 from pipeline.files import read_json, read_records, read_scenarios, record_paths, write_json, write_record
@@ -64,7 +64,7 @@ def _task_writer(out: Path) -> Callable[[Scenario], None]:
     """What writes one scenario as a task below `out`; a task that a killed run left half written is replaced."""
 
     def write(scenario: Scenario) -> None:
-        tools = _tools_of(image_of(scenario))
+        tools = _tools_of(task_image(scenario))
         shutil.rmtree(out / scenario.id, ignore_errors=True)
         write_task(out / scenario.id, scenario, tools)
 

@@ -85,7 +85,7 @@ def task_files(scenario: Scenario, tools: Sequence[str] = ()) -> dict[str, tuple
         "task.toml": tomli_w.dumps(task_config(scenario)),
         "instruction.md": f"{orientation(tools)}\n\n{login(scenario)}\n",
         RECORD: json.dumps(_rest_of(scenario), sort_keys=True, ensure_ascii=False, indent=2) + "\n",
-        "environment/Dockerfile": DOCKERFILE.format(image=image_of(scenario), path=path),
+        "environment/Dockerfile": DOCKERFILE.format(image=task_image(scenario), path=path),
         "environment/docker-compose.yaml": COMPOSE,
         "environment/provider": scenario.provider.source,
         "tests/checker.sh": scenario.checker,
@@ -101,7 +101,7 @@ def task_files(scenario: Scenario, tools: Sequence[str] = ()) -> dict[str, tuple
     return files
 
 
-def image_of(scenario: Scenario) -> str:
+def task_image(scenario: Scenario) -> str:
     """The image on which a scenario passed the gate. Raises UnfitError where its record has no name of an image."""
     name = scenario.provenance.gates.get("image", IMAGE)
     if not isinstance(name, str) or not IMAGE_NAME.fullmatch(name):

@@ -329,7 +329,7 @@ def test_a_side_of_a_split_says_which_it_is(side: str, tmp_path: Path) -> None:
     assert run("--scenarios", scenarios, "--out", tmp_path / "out")[0] == 0
     assert [path.name for path in (tmp_path / "out").glob("*.jsonl")] == [f"scenarios-{side}.jsonl"]
     card = (tmp_path / "out" / "README.md").read_text()
-    assert ("None of these scenarios is held out" in card) == (side == "train")
+    assert ("the training side of a split" in card) == (side == "train")
     assert ("held out as a whole: `absent_program`" in card) == (side == "holdout")
 
 
