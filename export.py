@@ -12,18 +12,18 @@ Writes  <out>/sft.<form>.jsonl, pairs.<form>.jsonl, sft.sidecar.jsonl, pairs.sid
         rows.jsonl (schema.ExportedRow), export-report.json (schema.ExportReport), manifest.json
         harbor: <out>/<id>/; atif: <out>/<id>.json; inspect: <out>/<time>_<archive>_<operator>.json; manifest.json
         --from: <out>/<id>.json (schema.Scenario for harbor, schema.Trajectory for atif and inspect), manifest.json
-Needs   transformers with --base, else nothing
+Needs   transformers with --base; a Docker engine with --to harbor where scenarios need an image of your own
 
 Guards in this order: held out, reward hack, over length, unusable, duplicate. Every row is counted under one heading,
 and rows.jsonl says why. SFT lines are the verified successes of any operator; pairs are of one policy in one task.
 Tasks and logs (harbor, atif, inspect) are whole records for other tools and pass no guard. docs/formats.md says what
-each holds, and which rules refuse what --from finds.
+each holds, and by which rules a record is refused.
 --verify compares files that were exported earlier with a holdout, by their sidecars, and exits 2 where one overlaps.
 """
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class ExportSettings:
 
 def main(settings: ExportSettings) -> int:
     """Check everything, then pass every row through the guards."""
+    refuse_unread_flags(settings)
     if settings.verify is not None:
         return verify_files(settings.verify, settings)
     if settings.from_ is not None or set(settings.to) & set(TARGETS):
@@ -88,6 +89,24 @@ def main(settings: ExportSettings) -> int:
             bar.record(row.name, export.take(row))
     export.finish()
     return print_export(out, finished(settings, manifest, export, notes), rows)
+
+
+def refuse_unread_flags(settings: ExportSettings) -> None:
+    """Raise BadInputError for a flag that was set and that nothing would read beside the others."""
+    if settings.verify is not None:
+        what, read = "--verify", {"verify", "holdout", "partial"}
+    elif settings.from_ is not None:
+        what, read = f"--from {settings.from_}", {"from_", "archive", "out", "redo"}
+        read |= {"archetype"} if settings.from_ == "harbor" else set()
+    elif formats := [form for form in settings.to if form in TARGETS]:
+        what, read = f"--to {formats[0]}", {"to", "archive", "out", "partial", "redo"}
+    else:
+        what, read = f"--to {settings.to[0]}", {one.name for one in fields(settings)} - {"archetype"}
+    flags = parser()
+    for one in fields(settings):
+        if one.name not in read and getattr(settings, one.name) != flags.get_default(one.name):
+            flag = one.name.strip("_").replace("_", "-")
+            raise BadInputError(f"--{flag}: {what} does not read it; leave the flag out")
 
 
 def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
@@ -144,9 +163,6 @@ def print_export(out: Path, report: ExportReport, rows: int) -> int:
 def write_or_read_format(settings: ExportSettings) -> int:
     """Write the records of one directory in another tool's format, or read such a directory."""
     form = settings.from_ or settings.to[0]
-    unused = {"holdout": settings.holdout, "base": settings.base, "truncate": settings.truncate or None}
-    if given := [name for name, value in unused.items() if value is not None]:
-        raise BadInputError(f"--{given[0]}: the format {form} is whole and passes no guard; leave the flag out")
     if settings.from_ is None and len(settings.to) > 1:
         raise BadInputError(f"--to: {', '.join(TARGETS)} are written one at a time, each to an --out of its own")
     archives, out = check_export_settings(settings)

@@ -1,29 +1,45 @@
 """Prepare a folder with a data set or an adapter and its card, as `hf upload` takes it.
 
-    python publish.py --scenarios scenarios --data trajectories --out published/data
+    python publish.py --scenarios scenarios --holdout split/holdout --data trajectories --out published/data
     python publish.py --adapter ckpt-run1 --runs eval/ckpt-run1 --out published/adapter
     hf upload NAME/REPOSITORY published/data --repo-type dataset
 
-Reads   <scenarios>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory), overlap.json (contamination.py); or an
-        adapter's directory and the directories of its evals, with their overlap.json where there is one
-Writes  <out>/README.md (the card) and scenarios.jsonl, trajectories.jsonl; or the adapter's files and
-        evals/<run>.json; manifest.json
+Reads   <scenarios>/*.json and <holdout>/*.json (schema.Scenario), <data>/*.json (schema.Trajectory), overlap.json
+        (contamination.py); or an adapter's directory, the directories of its evals, with their overlap.json where there
+        is one, and the README.md and LICENSE of the base that it names
+Writes  <out>/README.md (the card) and scenarios.jsonl, trajectories.jsonl, or one of each for the splits train and
+        holdout; or the adapter's files, evals/<run>.json and base_licence/; manifest.json
 Needs   nothing; nothing is uploaded
 
-What a card cannot tell, because the manifest, the eval or the counts are not there, it says is missing.
+With --holdout, or where --scenarios is one side of split.py, the splits of the data set say what is held out. What a
+card cannot tell, because the manifest, the eval or the counts are not there, it says is missing.
 """
 
 import argparse
 import json
+import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from formats.cards import AdapterParts, DatasetParts, adapter_card, dataset_card
-from model.loading import adapter_argument
+from exports.holdout import Holdout, read_holdout
+from formats.cards import (
+    AdapterParts,
+    CountedManifest,
+    DatasetParts,
+    GateCounts,
+    OverlapCounts,
+    adapter_card,
+    data_files,
+    dataset_card,
+)
+from formats.licence import base_licence
+from model.loading import adapter_argument, directory_of, model_hash
 from pipeline.files import (
+    checked,
     read_identity,
     read_json,
     read_manifest,
@@ -32,11 +48,14 @@ from pipeline.files import (
     read_trajectories,
     write_json,
 )
-from schema import BadInputError, Scenario, Trajectory
+from schema import AdapterIdentity, BadInputError, Manifest, Scenario, Trajectory
+from serving.conversion import licence_files
 
 CONFIG = "adapter_config.json"
+HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 ADAPTER_FILES = ("adapter_model.safetensors", CONFIG, "sekft.json", "render.json")
 OVERLAP = "overlap.json"
+BASE_LICENCE = "base_licence"  # the directory of the base's licence files
 
 
 @dataclass(frozen=True)
@@ -44,8 +63,9 @@ class PublishSettings:
     """The flags."""
 
     scenarios: Path | None
+    holdout: list[Path]
     data: Path | None
-    overlap: Path | None
+    overlap: list[Path]
     adapter: Path | None
     runs: list[Path]
     base_model: str | None
@@ -59,6 +79,12 @@ def main(settings: PublishSettings) -> int:
     """Write one folder."""
     if (settings.scenarios is None) == (settings.adapter is None):
         raise BadInputError("--scenarios, --adapter: name exactly one of them")
+    unread: dict[str, Any] = {"--runs": settings.runs, "--base-model": settings.base_model}
+    kind = "scenarios"
+    if settings.adapter is not None:
+        kind, unread = "adapter", {"--data": settings.data, "--holdout": settings.holdout}
+    if given := [flag for flag, value in unread.items() if value]:
+        raise BadInputError(f"{given[0]}: does not belong to --{kind}; drop it")
     if settings.scenarios is not None:
         return publish_dataset(settings, settings.scenarios)
     assert settings.adapter is not None
@@ -71,20 +97,22 @@ def publish_dataset(settings: PublishSettings, scenarios: Path) -> int:
     sessions = read_trajectories(settings.data, partial=settings.partial) if settings.data else []
     if settings.licence is None and any(one.provenance.author == "teacher" for one in records):
         raise BadInputError("--licence: a teacher wrote some of it, whose terms decide; name the licence")
+    made = read_manifest(scenarios)
     parts = DatasetParts(
         scenarios=records,
         sessions=sessions,
-        manifest=read_manifest(scenarios),
+        manifest=made,
         sessions_manifest=read_manifest(settings.data) if settings.data else None,
-        overlap=read_json(settings.overlap) if settings.overlap else None,
+        yields=yields_of(scenarios, made),
+        held_out=held_out(settings, scenarios, records),
+        overlaps=[read_overlap(path) for path in settings.overlap],
     )
     card = dataset_card(parts, licence=settings.licence or "apache-2.0")
-    inputs = [one for one in (scenarios, settings.data, settings.overlap) if one is not None]
+    inputs = [one for one in (scenarios, settings.data) if one is not None]
     manifest = stage.begin(settings.out, stage="publish", flags=_flags(settings), inputs=inputs, redo=settings.redo)
     if not manifest.finished:
-        write_lines(settings.out / "scenarios.jsonl", records)
-        if sessions:
-            write_lines(settings.out / "trajectories.jsonl", sessions)
+        for file in data_files(parts):
+            write_lines(settings.out / file.name, file.rows)
         card.save(settings.out / "README.md")
         counts = {"scenarios": len(records), "trajectories": len(sessions)}
         stage.finish(settings.out, manifest, ids=[], counts=counts)
@@ -101,29 +129,83 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
         raise BadInputError(f"--runs: two directories are called {names[0]!r}; rename one")
     runs = dict(zip(names, settings.runs, strict=True))
     reports = {name: read_report(run) for name, run in runs.items()}
-    overlaps = {name: read_json(run / OVERLAP) for name, run in runs.items() if (run / OVERLAP).exists()}
-    if settings.overlap:
-        overlaps["all"] = read_json(settings.overlap)
-    parts = AdapterParts(adapter.resolve().name, read_identity(adapter), reports, overlaps)
+    overlaps = []
+    for path in (*(run / OVERLAP for run in settings.runs if (run / OVERLAP).exists()), *settings.overlap):
+        if (found := read_overlap(path)) not in overlaps:
+            overlaps.append(found)
+    config = read_json(adapter / CONFIG)
+    if not isinstance(config, dict):
+        raise BadInputError(f"{adapter / CONFIG}: is no JSON object; name an adapter directory that sft.py wrote")
+    identity = read_identity(adapter)
+    base = base_of(identity)
+    licence = base_licence(base) if base else None
+    texts = licence_files(base) if base else []
+    name = adapter.resolve().name
+    parts = AdapterParts(name, identity, reports, overlaps, licence, [f"{BASE_LICENCE}/{one.name}" for one in texts])
     card = adapter_card(parts, licence=settings.licence or "apache-2.0", base_model=settings.base_model)
-    inputs = [adapter, *settings.runs, *([settings.overlap] if settings.overlap else [])]
+    inputs = [adapter, *settings.runs]
     manifest = stage.begin(settings.out, stage="publish", flags=_flags(settings), inputs=inputs, redo=settings.redo)
     if not manifest.finished:
         for name in ADAPTER_FILES:
             shutil.copyfile(adapter / name, settings.out / name)
         if settings.base_model is not None:  # peft loads the base by this name
-            config = read_json(settings.out / CONFIG)
             write_json(settings.out / CONFIG, {**config, "base_model_name_or_path": settings.base_model})
         (settings.out / "evals").mkdir(exist_ok=True)
         for name, run in runs.items():
             shutil.copyfile(run / "report.json", settings.out / "evals" / f"{name}.json")
+        for path in texts:
+            (settings.out / BASE_LICENCE).mkdir(exist_ok=True)
+            shutil.copyfile(path, settings.out / BASE_LICENCE / path.name)
         card.save(settings.out / "README.md")
         stage.finish(settings.out, manifest, ids=[], counts={"evals": len(reports)})
     stage.print_summary({"out": str(settings.out), "adapter": str(adapter), "evals": len(reports)})
     return stage.DONE
 
 
-def write_lines(path: Path, records: list[Scenario] | list[Trajectory]) -> None:
+def held_out(settings: PublishSettings, scenarios: Path, records: list[Scenario]) -> Holdout | None:
+    """What is held out, as --holdout or the manifest of a side of split.py says; None where neither does.
+
+    Raises BadInputError where a held-out scenario is not among those that are published.
+    """
+    if settings.holdout:
+        held = Holdout()
+        for path in settings.holdout:
+            found = read_holdout(path, partial=settings.partial)
+            if absent := sorted(found.ids - {one.id for one in records} - {one.content_hash for one in records}):
+                raise BadInputError(
+                    f"--holdout {path}: {absent[0]!r} is not in {scenarios}; name the scenarios that were split"
+                )
+            held = Holdout(held.ids | found.ids, held.hashes | found.hashes, held.archetypes | found.archetypes)
+        return held
+    made = read_manifest(scenarios)
+    side = made.flags.get("side") if made else None
+    if side == "holdout":
+        return read_holdout(scenarios, partial=settings.partial)
+    return Holdout() if side == "train" else None
+
+
+def yields_of(scenarios: Path, manifest: Manifest | None) -> dict[str, GateCounts]:
+    """The gates' yields of a manifest; none where it has none. Raises BadInputError where they have another shape."""
+    if manifest is None:
+        return {}
+    path = scenarios / "manifest.json"
+    counted = checked(path, manifest.model_dump(), CountedManifest, "restore the file, or drop the field")
+    return counted.counts.yields or {}
+
+
+def read_overlap(path: Path) -> OverlapCounts:
+    """What contamination.py wrote. Raises BadInputError."""
+    return checked(path, read_json(path), OverlapCounts, "name a file of contamination.py --out")
+
+
+def base_of(identity: AdapterIdentity) -> Path | None:
+    """The directory of the base that an adapter names; None where it is not here, or holds another model."""
+    if identity.base_hash is None or not (Path(identity.base).is_dir() or HUB_NAME.fullmatch(identity.base)):
+        return None
+    return directory_of(identity.base) if model_hash(identity.base) == identity.base_hash else None
+
+
+def write_lines(path: Path, records: Sequence[Scenario | Trajectory]) -> None:
     """Write records as JSON Lines, one a line."""
     with path.open("w", encoding="utf-8", errors="surrogatepass") as stream:
         for record in records:
@@ -132,7 +214,13 @@ def write_lines(path: Path, records: list[Scenario] | list[Trajectory]) -> None:
 
 def _flags(settings: PublishSettings) -> dict[str, Any]:
     """The flags that decide what is written."""
-    return {"licence": settings.licence, "base_model": settings.base_model}
+    named = {"holdout": settings.holdout, "overlap": settings.overlap}
+    hashes = {
+        name: [stage.hash_directory(path) if path.is_dir() else stage.hash_file(path) for path in paths]
+        for name, paths in named.items()
+        if paths
+    }
+    return {"licence": settings.licence, "base_model": settings.base_model, **hashes}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -140,8 +228,15 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     add = parser.add_argument
     add("--scenarios", type=Path, default=None, help="scenarios to publish as a data set")
+    add(
+        "--holdout", type=Path, action="append", default=[],
+        help="held-out scenarios (split.py) among them: they become the split holdout; may be repeated",
+    )  # fmt: skip
     add("--data", type=Path, default=None, help="sessions to publish with them (rollout.py --out)")
-    add("--overlap", type=Path, default=None, help="counts of contamination.py --out, for the card")
+    add(
+        "--overlap", type=Path, action="append", default=[],
+        help="counts of contamination.py --out, for the card; may be repeated",
+    )  # fmt: skip
     add("--adapter", type=adapter_argument, default=None, help="adapter to publish (sft.py --out, or a selected.json)")
     add("--runs", type=Path, nargs="+", default=[], help="evals of the adapter (eval.py --out), for the card")
     add("--base-model", default=None, help="the base's name on the hub, for the card and peft")

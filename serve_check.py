@@ -11,7 +11,8 @@ Asks the server for commands in sessions that the adapter has not read, as `roll
 compares its token counts and answers with the model's here. stderr has one line for each check: pass, FAIL with the
 remedy, or ? where the answers do not tell. The exit code is 1 where a check fails.
 
-bos         the server puts one token too many or too few before every prompt
+reachable   the server does not answer at this address, or not for this model
+bos         it puts one token too many or too few before every prompt
 template    it renders the turns otherwise, or reads the markers of a rendered prompt as other tokens
 truncation  it cuts or refuses a prompt of --context-tokens
 stop        it goes on after the end of the operator's turn

@@ -10,21 +10,24 @@ named rule (unfit.py); one that is refused is named on stderr and in the manifes
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipeline import stage
 from formats.atif import from_atif, to_atif
 from formats.foreign import foreign_task
-from formats.harbor import is_ours, read_task, task_directories, write_task
+from formats.harbor import is_ours, read_task, task_directories, task_image, write_task
 from formats.inspect_log import from_log, operator_of, to_log
 from formats.unfit import UnfitError
 from pipeline.files import read_json, read_records, read_scenarios, record_paths, write_json, write_record
+from sandbox.containers import IMAGE, SandboxError, image_tools, require_image
 from schema import BadInputError, Scenario, Trajectory, sha256
 
 TARGETS = ("harbor", "atif", "inspect")
+MANIFEST = "manifest"  # as an id: the record would lie where the manifest lies
 Records = Iterator[Scenario | Trajectory]
 
 
@@ -61,10 +64,23 @@ def _task_writer(out: Path) -> Callable[[Scenario], None]:
     """What writes one scenario as a task below `out`; a task that a killed run left half written is replaced."""
 
     def write(scenario: Scenario) -> None:
+        tools = _tools_of(task_image(scenario))
         shutil.rmtree(out / scenario.id, ignore_errors=True)
-        write_task(out / scenario.id, scenario)
+        write_task(out / scenario.id, scenario, tools)
 
     return write
+
+
+@cache
+def _tools_of(image: str) -> tuple[str, ...]:
+    """The commands that an image of your own has, as its label says. Raises UnfitError where it is not in Docker."""
+    if image == IMAGE:
+        return ()
+    try:
+        require_image(image)
+        return image_tools(image)
+    except (BadInputError, SandboxError) as error:
+        raise UnfitError("image", f"{error}; then export with --redo") from error
 
 
 def _write_each(
@@ -78,11 +94,15 @@ def _write_each(
     with stage.progress(len(records), "export") as bar:
         for record in records:
             try:
-                write(record)
+                fault = _fault_of_id(record.id)
+                if fault is None:
+                    write(record)
             except UnfitError as error:
-                refused[record.id] = str(error)
-            else:
+                fault = str(error)
+            if fault is None:
                 written.append(record.id)
+            else:
+                refused[record.id] = fault
             bar.record(record.id, refused.get(record.id, "written"))
     counts = _counts(len(written), refused)
     stage.finish(out, manifest, ids=written, counts=counts)
@@ -111,20 +131,30 @@ def import_from(form: str, archive: Path, out: Path, *, archetype: str | None = 
     refused: dict[str, str] = {}
     with stage.progress(len(sources), "import") as bar:
         for source in sources:
+            faults = {}
             try:
-                for record in _read_source(form, source, archetype):
-                    if record.id in written:
-                        raise UnfitError("id", f"{record.id!r} is taken")
+                for number, record in enumerate(_read_source(form, source, archetype), 1):
+                    if fault := _fault_of_id(record.id, written):  # a log has other records too
+                        faults[f"{source.name}:{number}" if form == "inspect" else source.name] = fault
+                        continue
                     write_record(out, record)
                     written.append(record.id)
             except (UnfitError, BadInputError) as error:
-                refused[source.name] = str(error) if isinstance(error, UnfitError) else f"record: {error}"
-            bar.record(source.name, refused.get(source.name, "written"))
+                faults[source.name] = str(error) if isinstance(error, UnfitError) else f"record: {error}"
+            refused |= faults
+            bar.record(source.name, "; ".join(faults.values()) or "written")
     if not written:
         raise BadInputError(f"{archive}: nothing fits; {next(iter(refused))}: {next(iter(refused.values()))}")
     counts = _counts(len(written), refused)
     stage.finish(out, manifest, ids=written, counts=counts)
     return _summarise(out, {"from": form}, counts)
+
+
+def _fault_of_id(id_: str, taken: Sequence[str] = ()) -> str | None:
+    """Why a record cannot have this id, by the rule `id`: it is taken, or its file would be the manifest. Or None."""
+    if id_ in taken or id_ == MANIFEST:
+        return f"id: {id_!r} is {'taken' if id_ in taken else 'the name of the manifest'}; give the record another"
+    return None
 
 
 def _sources(form: str, archive: Path) -> Iterable[Path]:

@@ -5,15 +5,17 @@
 
 What Harbor has a place for lies there: the world in `environment/`, the checker in `tests/`, the reference solution in
 `solution/`, and what a login shows in `instruction.md`. The rest of the record lies in `scenario.json`, beside them.
-The instruction names no task, like a login: the agent must find the provider and ask it.
+The instruction names no task, like a login: the agent must find the provider and ask it. A scenario that passed the
+gate on an image of your own becomes a task on that image.
 
 Source of the format: the models of the package `harbor`, version 0.26.0, harbor/models/task/config.py and paths.py.
 """
 
 import base64
 import json
+import re
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +23,17 @@ import tomli_w
 from pydantic import ValidationError
 
 from formats.unfit import UnfitError
-from model.render import ORIENTATION, login
+from model.render import login, orientation
+from sandbox.containers import IMAGE
 from sandbox.programs import read_program
 from sandbox.tree import TreeEntry, archive_of, entries_of, members_of, tree_of
 from sandbox.wrapper import LOGIN
-from schema import Scenario
-from taxonomy import ARCHETYPES
+from schema import Scenario, known_values
 
 FORMAT = "1.4"  # schema_version of task.toml
 RECORD = "scenario.json"
 PROGRAMS = Path(__file__).parent / "sh"
-IMAGE = "sekft-dash"
+IMAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 VERIFIER_SECONDS, AGENT_SECONDS = 120.0, 600.0
 MAX_FILE_BYTES = 8 << 20  # no file of a task that fits is larger
 
@@ -58,23 +60,32 @@ services:
 """
 
 
-def write_task(directory: Path, scenario: Scenario) -> None:
-    """Write a scenario as the task directory `directory`, which must not exist. Same scenario, same bytes."""
-    for path, (content, mode) in task_files(scenario).items():
+def write_task(directory: Path, scenario: Scenario, tools: Sequence[str] = ()) -> None:
+    """Write a scenario as the task directory `directory`, which must not exist. Same arguments, same bytes.
+
+    Args:
+        directory: the task.
+        scenario: what it is made of.
+        tools: the commands that the scenario's image has beside the busybox userland (containers.image_tools).
+
+    Raises:
+        UnfitError: the record's name of its image is no name of an image.
+    """
+    for path, (content, mode) in task_files(scenario, tools).items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         target.chmod(mode)
 
 
-def task_files(scenario: Scenario) -> dict[str, tuple[bytes, int]]:
-    """The files of a task, by their path in its directory, with content and mode."""
+def task_files(scenario: Scenario, tools: Sequence[str] = ()) -> dict[str, tuple[bytes, int]]:
+    """The files of a task, by their path in its directory, with content and mode; arguments as of `write_task`."""
     path = scenario.provider.path
     texts = {
         "task.toml": tomli_w.dumps(task_config(scenario)),
-        "instruction.md": f"{ORIENTATION}\n\n{login(scenario)}\n",
+        "instruction.md": f"{orientation(tools)}\n\n{login(scenario)}\n",
         RECORD: json.dumps(_rest_of(scenario), sort_keys=True, ensure_ascii=False, indent=2) + "\n",
-        "environment/Dockerfile": DOCKERFILE.format(image=IMAGE, path=path),
+        "environment/Dockerfile": DOCKERFILE.format(image=task_image(scenario), path=path),
         "environment/docker-compose.yaml": COMPOSE,
         "environment/provider": scenario.provider.source,
         "tests/checker.sh": scenario.checker,
@@ -90,9 +101,17 @@ def task_files(scenario: Scenario) -> dict[str, tuple[bytes, int]]:
     return files
 
 
+def task_image(scenario: Scenario) -> str:
+    """The image on which a scenario passed the gate. Raises UnfitError where its record has no name of an image."""
+    name = scenario.provenance.gates.get("image", IMAGE)
+    if not isinstance(name, str) or not IMAGE_NAME.fullmatch(name):
+        raise UnfitError("image", f"provenance.gates.image is {str(name)[:80]!r}, which is no name of an image")
+    return name
+
+
 def task_config(scenario: Scenario) -> dict[str, Any]:
     """The contents of task.toml."""
-    archetype = ARCHETYPES[scenario.task]
+    archetype = known_values(scenario.taxonomy).archetypes[scenario.task]
     return {
         "schema_version": FORMAT,
         "task": {
@@ -130,8 +149,11 @@ def is_ours(directory: Path) -> bool:
 def read_task(directory: Path) -> Scenario:
     """The scenario of a task that `write_task` wrote.
 
-    A task that was edited since then gives the edited scenario, without what the gate found of the earlier one. Raises
-    UnfitError where the record and the other files of the task contradict each other.
+    A task that was edited since then gives the edited scenario, without what the gate found of the earlier one; only
+    the name of an image of your own stays, because its commands are needed.
+
+    Raises:
+        UnfitError: the record and the other files of the task contradict each other.
     """
     try:
         record = json.loads(file_text(directory, RECORD))
@@ -158,7 +180,8 @@ def read_task(directory: Path) -> Scenario:
         raise UnfitError("mismatch", "environment/world.tar holds other entries or modes than scenario.json names")
     if scenario.content_hash == written:
         return scenario
-    unproved = scenario.provenance.model_copy(update={"gates": {}})
+    image = {name: value for name, value in scenario.provenance.gates.items() if name == "image"}
+    unproved = scenario.provenance.model_copy(update={"gates": image})
     return scenario.model_copy(update={"provenance": unproved})
 
 

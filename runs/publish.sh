@@ -3,8 +3,9 @@
 #
 #     PATH="$PWD/.venv/bin:$PATH" runs/publish.sh RUN OUT      # for example: runs/publish.sh demo published
 #
-# Reads   RUN/scenarios, RUN/trajectories, RUN/adapter, RUN/eval, as runs/demo.sh writes them
-# Writes  OUT/data and OUT/adapter, each with a card (README.md)
+# Reads   RUN/scenarios, RUN/trajectories, RUN/adapter; split/holdout and eval, as runs/demo.sh writes them; or
+#         archetypes/holdout and eval-archetypes, scenarios-split/holdout and eval-scenarios, as runs/evening.sh does
+# Writes  OUT/data and OUT/adapter, each with a card (README.md); OUT/overlap-*.json, the counts of contamination.py
 # Needs   .venv/bin first on PATH (make env); nothing is uploaded
 #
 # BASE_MODEL=NAME    the base's name on the hub (default HuggingFaceTB/SmolLM2-135M-Instruct, what get_base.py makes)
@@ -12,8 +13,23 @@ set -euo pipefail
 run=$1 out=$2
 here=$(cd "$(dirname "$0")/.." && pwd)
 
-python "$here/publish.py" --scenarios "$run/scenarios" --data "$run/trajectories" --out "$out/data"
-python "$here/publish.py" --adapter "$run/adapter" --runs "$run/eval" --out "$out/adapter" \
+data=() adapter=()
+for pair in split:eval archetypes:eval-archetypes scenarios-split:eval-scenarios; do
+  holdout=$run/${pair%:*}/holdout eval=${pair#*:}
+  if [ -d "$holdout" ]; then
+    python "$here/contamination.py" --holdout "$holdout" --data "$run/trajectories" --out "$out/overlap-$eval.json"
+    data+=(--holdout "$holdout" --overlap "$out/overlap-$eval.json")
+    adapter+=(--overlap "$out/overlap-$eval.json")
+  fi
+done
+evals=()
+for eval in eval eval-archetypes eval-scenarios; do
+  if [ -d "$run/$eval" ]; then evals+=("$run/$eval"); fi
+done
+if [ ${#evals[@]} -gt 0 ]; then adapter+=(--runs "${evals[@]}"); fi
+
+python "$here/publish.py" --scenarios "$run/scenarios" --data "$run/trajectories" --out "$out/data" "${data[@]}"
+python "$here/publish.py" --adapter "$run/adapter" --out "$out/adapter" "${adapter[@]}" \
   --base-model "${BASE_MODEL:-HuggingFaceTB/SmolLM2-135M-Instruct}"
 cat >&2 <<TEXT
 Read both cards, then:

@@ -130,13 +130,18 @@ def carry_over(request: ConversionRequest, out: Path, what: str) -> None:
     shutil.copy(request.adapter / "render.json", out / "render.json")
     source = directory_of(request.base)
     assert source is not None
-    for path in sorted(source.iterdir()):
-        if path.is_file() and any(path.match(pattern) for pattern in TRAVELLING):
-            shutil.copy(path, out / path.name)
+    for path in licence_files(source):
+        shutil.copy(path, out / path.name)
     if (source / "README.md").exists():
         shutil.copy(source / "README.md", out / "BASE_README.md")
     what = f"The adapter `{request.adapter.resolve().name}`, {what} in {request.dtype} by {request.stage}.py."
     (out / "README.md").write_text(CARD.format(title=request.out.resolve().name, what=what, base=about.base))
+
+
+def licence_files(base: Path) -> list[Path]:
+    """The files of a base's directory that hold its licence, by name."""
+    found = (path for path in base.iterdir() if path.is_file() and any(path.match(one) for one in TRAVELLING))
+    return sorted(found)
 
 
 def figures_of(difference: LogitDifference, allowed: float) -> dict[str, Any]:

@@ -73,6 +73,19 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("generate.py", ["--check", "good", "--out", "o"], {}, "--out: does not belong to --check"),
     ("generate.py", ["--check", "nowhere"], {}, "no such directory"),
     ("generate.py", ["--check", "good", "--workers", "0"], {}, "--workers 0"),
+    *(
+        ("generate.py", ["--check", "good", *flags], {}, f"{flags[0]}: does not belong to --check")
+        for flags in (
+            ["--difficulties", "easy"],
+            ["--redo"],
+            ["--n", "2"],
+            ["--seed", "7"],
+            ["--repairs", "0"],
+            ["--max-total-tokens", "9"],
+            ["--tasks", "copy_files"],
+            ["--ray", "auto"],
+        )
+    ),
     (
         "rollout.py",
         ["--operator", "reference", "--scenarios", "good", "--out", "o", "--image", "no"],
@@ -223,13 +236,35 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ),
     ("export.py", ["--to", "harbor", "--archive", "good", "--out", "file/out"], {}, "cannot be written"),
     ("export.py", ["--to", "harbor", "atif", "--archive", "good", "--out", "out"], {}, "one at a time"),
-    ("export.py", ["--to", "atif", "--base", "b", "--archive", "good", "--out", "out"], {}, "leave the flag out"),
+    *(
+        (
+            "export.py",
+            ["--archive", "good", "--out", "out", *form, *flags],
+            {},
+            f"{flags[0]}: {' '.join(form)} does not",
+        )
+        for form, flags in (
+            (["--to", "atif"], ["--base", "b"]),
+            (["--to", "atif"], ["--max-length-tokens", "9"]),
+            (["--to", "harbor"], ["--archetype", "copy_files"]),
+            (["--to", "openai"], ["--archetype", "copy_files"]),
+            (["--from", "atif"], ["--archetype", "copy_files"]),
+            (["--from", "inspect"], ["--archetype", "copy_files"]),
+            (["--from", "atif"], ["--partial"]),
+            (["--from", "harbor"], ["--to", "trl"]),
+        )
+    ),
+    ("export.py", ["--verify", "file", "--holdout", "good", "--redo"], {}, "--redo: --verify does not read it"),
     ("export.py", ["--to", "atif", "--archive", "good", "--out", "out"], {}, "correct or delete the file"),
     ("export.py", ["--from", "harbor", "--archive", "nowhere", "--out", "out"], {}, "nowhere: no such"),
     ("export.py", ["--from", "harbor", "--archive", "good", "--out", "out"], {}, "has the format harbor"),
     ("publish.py", ["--out", "out"], {}, "--scenarios, --adapter"),
     ("publish.py", ["--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
     ("publish.py", ["--adapter", "other", "--out", "out"], {}, "no adapter_config.json"),
+    ("publish.py", ["--adapter", "other", "--holdout", "good", "--out", "out"], {}, "--holdout: does not belong"),
+    ("publish.py", ["--scenarios", "good", "--base-model", "a/b", "--out", "out"], {}, "--base-model: does not"),
+    ("publish.py", ["--scenarios", "good", "--holdout", "apart", "--out", "out"], {}, "'tiny-3' is not in good"),
+    ("publish.py", ["--scenarios", "good", "--holdout", "nowhere", "--out", "out"], {}, "nowhere: cannot be read"),
     ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),
     ("dashdocker.py", ["self-check", "--only", "Z99"], {}, "Z99"),
     ("taxonomy.py", ["--n", "3"], {}, "unrecognized arguments: --n 3"),

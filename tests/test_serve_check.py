@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from model.decoder import Context, Decoder, Turn
 from model.loading import load_model
 from model.render import Renderer, session_messages
 from pipeline.files import write_record
-from tests.helpers import tiny
+from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, go_on, say
 from tests.helpers.training import exit_code
 
@@ -33,6 +34,7 @@ class TinyServer:
     decoder: Decoder
     template: Callable[[list[dict[str, str]]], list[dict[str, str]]] = lambda messages: messages
     more_ids: Sequence[int] = ()  # put before every prompt
+    less_ids: int = 0  # first ids of every prompt that are left out
     window: int | None = None  # ids of a prompt that are read
     refused_over: int | None = None  # ids of a prompt that is refused
     end: str | None = None  # what is taken for the end of a turn, None: the real one
@@ -47,7 +49,7 @@ class TinyServer:
             ids = self.tokenizer.apply_chat_template(
                 self.template(request.body["messages"]), add_generation_prompt=True, return_dict=True
             )["input_ids"]
-        ids = [*self.more_ids, *ids]
+        ids = [*self.more_ids, *ids[self.less_ids :]]
         if self.refused_over is not None and len(ids) > self.refused_over:
             return fail(400, message="the request exceeds the available context size")
         ids = ids[-self.window :] if self.window else ids
@@ -157,6 +159,8 @@ def merged(messages: list[dict[str, str]]) -> list[dict[str, str]]:
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("bos", {"more_ids": [0]}, "chat"),
     ("bos", {"more_ids": [0]}, "completions"),
+    ("bos", {"less_ids": 1}, "chat"),
+    ("bos", {"less_ids": 1}, "completions"),
     ("template", {"template": without_system}, "chat"),
     ("template", {"template": stripped}, "chat"),
     ("template", {"template": merged}, "chat"),
@@ -189,6 +193,13 @@ def test_without_counts_the_commands_must_tell(place: Path, capsys: pytest.Captu
     results = checked(place, tiny_server(place, "chat", counts=False), capsys)
     assert {name for name, result in results.items() if result == "unknown"} == {"bos", "template", "truncation"}
     assert set(results.values()) == {"unknown", "pass"}
+
+
+def test_every_check_is_in_the_help_and_on_the_page() -> None:
+    page = (ROOT / "docs" / "serving.md").read_text().partition("| check | fails where |")[2].partition("\n\n")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)) == NAMES
+    told = str(serve_check.__doc__).partition("check fails.\n\n")[2]
+    assert tuple(line.split()[0] for line in told.splitlines()) == NAMES
 
 
 def test_a_server_that_is_not_there_is_not_reachable(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

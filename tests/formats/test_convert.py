@@ -1,6 +1,7 @@
 """export.py converts whole directories, there and back, and loses nothing; a rerun does nothing twice."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,17 @@ from formats.convert import TARGETS
 from pipeline.files import read_json, read_manifest, write_json, write_record
 from tests.helpers import program
 from tests.helpers.foreign_tasks import foreign_task
+from tests.helpers.hand_scenarios import hand
 from tests.helpers.rollouts import made, write_scenarios
 from tests.helpers.sessions import SESSIONS
 
 
-def export(*flags: object) -> tuple[int, dict[str, Any], str]:
+def export(*flags: object, **environment: str) -> tuple[int, dict[str, Any], str]:
     """Exit code, summary and stderr of export.py."""
     done = subprocess.run(
-        [*program("export.py"), *map(str, flags)], capture_output=True, text=True, check=False, timeout=120
-    )
+        [*program("export.py"), *map(str, flags)], capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, **environment},
+    )  # fmt: skip
     return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
 
 
@@ -71,6 +74,59 @@ def test_what_does_not_fit_is_named_and_stops_nothing(tmp_path: Path) -> None:
     code, _, said = export("--from", "harbor", "--archive", tasks, "--out", tmp_path / "back")
     assert (code, len(said.splitlines())) == (2, 1)
     assert "--tasks was" in said
+
+
+@pytest.mark.docker
+def test_a_scenario_on_an_own_image_becomes_a_task_on_it_where_docker_has_the_image(tmp_path: Path) -> None:
+    name = "sekft-test-harbor-image"
+    gated = {"author": "hand", "request_hash": "0" * 64}
+    for id_, image in (("there-1", name), ("absent-1", "no-such-image"), ("shipped-1", None)):
+        gates = {"image": image} if image else {}
+        write_record(tmp_path / "first", hand(id=id_, provenance={**gated, "gates": gates}))
+    build = ["docker", "build", "--quiet", "--label", "sekft.tools=git jq", "--tag", name, "-"]
+    subprocess.run(build, input="FROM sekft-dash\n", text=True, capture_output=True, check=True, timeout=120)
+    try:
+        flags = ["--to", "harbor", "--archive", tmp_path / "first", "--out"]
+        code, summary, said = export(*flags, tmp_path / "tasks")
+        nowhere = export(*flags, tmp_path / "no-engine", DOCKER_HOST="unix:///nowhere.sock")
+    finally:
+        subprocess.run(["docker", "rmi", name], capture_output=True, check=True)
+    assert (code, summary["written"], summary["refused"]) == (0, 2, {"image": 1})
+    assert "absent-1 image: image 'no-such-image' is not in the Docker engine" in said
+    assert "Beside the busybox userland there are: git, jq." in (tmp_path / "tasks/there-1/instruction.md").read_text()
+    assert f"FROM {name}\n" in (tmp_path / "tasks/there-1/environment/Dockerfile").read_text()
+    assert "Beside" not in (tmp_path / "tasks/shipped-1/instruction.md").read_text()
+    assert (nowhere[0], nowhere[1]["refused"]) == (0, {"image": 2})
+    assert "no Docker engine answers" in nowhere[2]
+    assert export("--from", "harbor", "--archive", tmp_path / "tasks", "--out", tmp_path / "back")[0] == 0
+    first = records(tmp_path / "first")
+    assert records(tmp_path / "back") == {path: first[path] for path in ("shipped-1.json", "there-1.json")}
+
+
+@pytest.mark.parametrize("form", TARGETS)
+def test_a_record_with_the_id_of_the_manifest_is_refused(form: str, tmp_path: Path) -> None:
+    """Its file would be overwritten by the manifest of the directory."""
+    place = archive(form, tmp_path / "first")
+    theirs = tmp_path / "theirs"
+    assert export("--to", form, "--archive", place, "--out", theirs)[0] == 0
+    n = len(records(place))
+    id_ = made()[0].id if form == "harbor" else SESSIONS["plain"].id
+    paths = [path for path in theirs.rglob("*.json") if path.name != "manifest.json"]
+    (source,) = [path for path in paths if f'"{id_}"' in path.read_text()]
+    source.write_text(source.read_text().replace(f'"{id_}"', '"manifest"'))
+    code, summary, said = export("--from", form, "--archive", theirs, "--out", tmp_path / "back")
+    assert (code, summary["read"], summary["written"], summary["refused"]) == (0, n, n - 1, {"id": 1})
+    assert read_json(tmp_path / "back" / "manifest.json")["stage"] == "export"
+    assert "id: 'manifest' is the name of the manifest" in said
+
+
+def test_an_atif_document_never_takes_the_name_of_the_manifest(tmp_path: Path) -> None:
+    for id_ in ("manifest", "plain-1-s0"):
+        record = SESSIONS["plain"].model_copy(update={"id": id_})
+        write_json(tmp_path / "first" / f"a-{id_}.json", record.model_dump(mode="json"))
+    code, summary, _ = export("--to", "atif", "--archive", tmp_path / "first", "--out", tmp_path / "atif")
+    assert (code, summary["written"], summary["refused"]) == (0, 1, {"id": 1})
+    assert read_json(tmp_path / "atif" / "manifest.json")["stage"] == "export"
 
 
 def test_each_operator_gets_a_log_of_its_own(tmp_path: Path) -> None:

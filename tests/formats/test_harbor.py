@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from authoring.templates import author
-from formats.harbor import file_bytes, read_task, task_directories, task_files, write_task
+from examples.git_repositories.author import TAXONOMY, write_drafts
+from formats.harbor import file_bytes, read_task, task_config, task_directories, task_files, write_task
 from formats.unfit import UnfitError
 from generate import sample_combinations
 from sandbox.containers import OPERATOR_UID
@@ -56,6 +57,41 @@ def test_every_archetype_comes_back_equal(tmp_path: Path) -> None:
     tasks = list(task_directories(tmp_path))
     assert len(tasks) == 90
     assert list(task_directories(tasks[0])) == [tasks[0]]
+
+
+def test_scenarios_of_an_own_taxonomy_come_back_equal(tmp_path: Path) -> None:
+    drafts = write_drafts(8, 1)
+    assert {one.task for one in drafts} == {one.name for one in TAXONOMY.archetypes}
+    for scenario in drafts:
+        write_task(tmp_path / scenario.id, scenario)
+        assert read_task(tmp_path / scenario.id) == scenario
+        (kind,) = [one for one in TAXONOMY.archetypes if one.name == scenario.task]
+        told = task_config(scenario)["task"]
+        assert kind.summary in told["description"]
+        assert kind.family in told["keywords"]
+
+
+def on_image(name: Any) -> Scenario:
+    """A scenario that passed the gate on an image of your own."""
+    return hand(provenance={"author": "hand", "request_hash": "0" * 64, "gates": {"runs": 3, "image": name}})
+
+
+def test_a_task_is_on_the_image_of_its_scenario(tmp_path: Path) -> None:
+    scenario = on_image("my-tools:1")
+    write_task(tmp_path / "task", scenario, ("git", "jq"))
+    assert (tmp_path / "task" / "environment" / "Dockerfile").read_text().startswith("FROM my-tools:1\nUSER root\n")
+    assert "Beside the busybox userland there are: git, jq." in (tmp_path / "task" / "instruction.md").read_text()
+    assert read_task(tmp_path / "task") == scenario
+    (tmp_path / "task" / "tests" / "checker.sh").write_text("exit 1\n")
+    assert read_task(tmp_path / "task").provenance.gates == {"image": "my-tools:1"}  # its commands are needed still
+
+
+@pytest.mark.parametrize("name", ["x\nRUN rm -rf /", "", 3, None, "a b", "-x"])
+def test_what_is_no_name_of_an_image_is_refused(name: Any, tmp_path: Path) -> None:
+    with pytest.raises(UnfitError) as refused:
+        write_task(tmp_path / "task", on_image(name))
+    assert refused.value.rule == "image"
+    assert not (tmp_path / "task").exists()
 
 
 def test_awkward_worlds_and_texts_come_back_equal(tmp_path: Path) -> None:
