@@ -8,6 +8,7 @@ eval's report says that they lie. Without a rollout's scenarios nobody can say w
 """
 
 import dataclasses
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -123,7 +124,7 @@ def about(label: str, kind: str, manifest: Manifest | None) -> dict[str, Any]:
             "notes": ["no manifest: nothing says whether it was finished"],
         }
     notes = [] if manifest.finished else ["not finished: what is there so far"]
-    flags = {name: finite(value, str) for name, value in manifest.flags.items() if value is not None}
+    flags = {name: finite(value, json.dumps) for name, value in manifest.flags.items() if value is not None}
     return {"label": label, "kind": kind, "flags": flags, "commit": manifest.git_commit, "notes": notes}
 
 

@@ -171,7 +171,7 @@ async function showCompare(at) {
   const note = rows.length > 8 ? ` The first 8 of ${rows.length} are shown.` : "";
   box.replaceChildren(el("div", {},
     el("h2", {}, "Side by side: ", shown(at.scenario)),
-    el("p", { class: "dim" }, `Every session of this scenario (content ${rows[0].hash.slice(0, 12)}).${note}`),
+    el("p", { class: "dim" }, "Every session of this scenario (content ", shown(rows[0].hash.slice(0, 12)), `).${note}`),
     others.length > 0 && el("p", { class: "warn" }, "Another scenario has this id: ", others.map((row) => [el("a", { href: link(compared(row)) }, shown(row.hash.slice(0, 12))), " "]).flat()),
     el("div", { class: "columns", "data-of": keyOf(rows[0]) }, made),
   ));
@@ -231,7 +231,7 @@ function terminalElement(row, session) {
     const number = session.steps.length + n;
     box.append(stepElement(row, number + 1, commandElement(text, session.tokens && session.tokens[number]), null));
   });
-  if (session.tokens) box.append(el("p", { class: "dim" }, "shade: the less likely a token was to the model, the darker"));
+  if (session.tokens) box.append(el("p", { class: "dim" }, "shade: the less likely a token was to the model, the stronger its colour"));
   return box;
 }
 
@@ -248,6 +248,8 @@ function stepElement(row, number, command, step) {
   return el("div", { class: "step", "data-step": number }, command, step && step.output ? output(step.output) : null, el("div", { class: "step-facts" }, facts));
 }
 
+const MOST_SHADE = 50; // per cent of colour behind a token; with more the text is hard to read on dark
+
 // A command; where log-probs are recorded, each token shaded by how unlikely it was.
 function commandElement(text, tokens) {
   if (!tokens) return output(text, "command");
@@ -255,7 +257,7 @@ function commandElement(text, tokens) {
   let length = 0;
   for (const [piece, logProb] of tokens) {
     const title = logProb === null ? "no log-prob" : `log-prob ${logProb.toFixed(3)}, p ${Math.exp(logProb).toFixed(3)}`;
-    const shade = logProb === null ? 0 : Math.round(85 * (1 - Math.exp(logProb)));
+    const shade = logProb === null ? 0 : Math.round(MOST_SHADE * (1 - Math.exp(logProb)));
     box.append(el("span", { class: length < text.length ? "tok" : "tok end-marker", title, "--p": shade }, shown(piece)));
     length += piece.length;
   }

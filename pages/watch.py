@@ -97,9 +97,9 @@ class Snapshot:
             return None
         step, speed = self.step(), self.per_minute()
         if step is not None:
-            return (self.total - step) / self.per_second if self.per_second else None
+            return max(0, self.total - step) / self.per_second if self.per_second else None
         per_second = speed / 60 if speed else self.per_second
-        return (self.total - self.done()) / per_second if per_second else None
+        return max(0, self.total - self.done()) / per_second if per_second else None
 
     def changed(self) -> tuple[Any, ...]:
         """What makes a new line where there is no terminal."""
