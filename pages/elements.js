@@ -118,7 +118,7 @@ const here = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)
 const go = (fields) => { location.hash = link(fields); };
 const replace = (fields) => location.replace(link(fields));
 const linkTo = (row, step) => link({ view: "session", run: DATA.groups[row.group].label, id: row.id, step });
-const compared = (row) => ({ view: "compare", scenario: row.scenario, hash: row.hash.slice(0, 12) });
+const compared = (row) => ({ view: "compare", scenario: row.scenario, hash: row.hash });
 
 // ---- blocks: a session is unpacked when it is opened
 

@@ -123,6 +123,7 @@ async function showSession(at) {
   const group = DATA.groups.findIndex((one) => one.label === at.run);
   const row = ROWS.find((one) => one.id === at.id && one.group === group);
   const box = $("#session");
+  const request = (showing += 1);
   if (!row) {
     shownRow = null;
     box.replaceChildren(el("p", {}, "No session ", shown(at.id || ""), " of ", shown(at.run || ""), " is on this page."));
@@ -132,7 +133,6 @@ async function showSession(at) {
     pickStep(at.step);
     return;
   }
-  const request = (showing += 1);
   const made = await sessionElement(row);
   if (request !== showing) return;
   shownRow = row;
@@ -145,7 +145,7 @@ async function showSession(at) {
 // pages made them, means the first that has the id.
 function rowsToCompare(at) {
   const same = [...BY_SCENARIO.values()].filter((rows) => rows[0].scenario === at.scenario);
-  const chosen = same.find((rows) => rows[0].hash.startsWith(at.hash || ""));
+  const chosen = same.find((rows) => rows[0].hash === at.hash) || same.find((rows) => rows[0].hash.startsWith(at.hash || ""));
   const rows = [...(chosen || [])].sort((a, b) => (a.id === b.id ? a.group - b.group : a.id < b.id ? -1 : 1));
   return [rows, same.filter((one) => one !== chosen).map((one) => one[0])];
 }
@@ -153,6 +153,7 @@ function rowsToCompare(at) {
 async function showCompare(at) {
   const box = $("#session");
   const [rows, others] = rowsToCompare(at);
+  const request = (showing += 1);
   if (!rows.length) {
     shownRow = null;
     box.replaceChildren(el("p", {}, "No session of scenario ", shown(at.scenario || ""), at.hash && " with content hash ", at.hash && shown(at.hash), " is on this page."));
@@ -164,7 +165,6 @@ async function showCompare(at) {
     pickStep(at.step);
     return;
   }
-  const request = (showing += 1);
   const made = await Promise.all(rows.slice(0, 8).map((row) => sessionElement(row, false)));
   if (request !== showing) return;
   shownRow = rows[0];

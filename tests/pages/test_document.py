@@ -303,6 +303,26 @@ def test_j_and_k_move_through_steps_side_by_side(shaded: Path, driver: Any) -> N
     )
 
 
+def test_a_view_that_is_unpacked_late_does_not_replace_the_one_that_is_asked_for(shaded: Path, driver: Any) -> None:
+    for first, other in (
+        ("#view=compare&scenario=copy_files-0", "#view=session&run=a&id=sum_column-1-s0"),
+        ("#view=session&run=a&id=copy_files-0-s0", "#view=session&run=a&id=sum_column-1-s0"),
+    ):
+        open_page(driver, shaded, first)
+        wait_for(driver, "document.querySelector('#session .terminal')")
+        text = text_of(driver, "#session")
+        driver.execute_async_script(
+            """
+            const [first, other, done] = arguments;
+            history.replaceState(null, "", other); route();
+            history.replaceState(null, "", first); route();
+            setTimeout(done, 500);
+            """,
+            first, other,
+        )  # fmt: skip
+        assert text_of(driver, "#session") == text
+
+
 def test_tokens_are_shaded_by_how_unlikely_they_were(shaded: Path, driver: Any) -> None:
     open_session(driver, shaded, "#view=session&run=a&id=copy_files-0-s0")
     tokens = driver.execute_script(
