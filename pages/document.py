@@ -10,8 +10,9 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,9 +66,26 @@ def _hash(text: str) -> str:
 
 def escaped_json(value: Any) -> str:
     """JSON that can stand in a script element: ASCII, and no `<` that could end the element."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    return json_text(value).replace("<", "\\u003c")
 
 
 def compressed(value: Any) -> str:
     """The value as JSON, gzip and base64; the same for the same value."""
-    return base64.b64encode(gzip.compress(json.dumps(value, separators=(",", ":")).encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(json_text(value).encode(), 6, mtime=0)).decode()
+
+
+def json_text(value: Any) -> str:
+    """JSON as a browser reads it: null stands for NaN and the infinities, which Python's would write bare."""
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return json.dumps(finite(value), separators=(",", ":"), allow_nan=False)
+
+
+def finite(value: Any, instead: Callable[[float], Any] = lambda _: None) -> Any:
+    """The value with `instead` of each number in it that is NaN or infinite, None by default."""
+    if isinstance(value, dict):
+        return {name: finite(one, instead) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one, instead) for one in value]
+    return instead(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,12 +1,25 @@
 // The page's script. Every text from a record goes through shown(), which makes text nodes; nothing becomes markup.
 "use strict";
 const $ = (selector) => document.querySelector(selector);
+
+// First of all: what fails after this, the reading of the index included, is told.
+function tellFault(text) {
+  $("#fault").hidden = false;
+  $("#fault").textContent = `The page failed: ${text}`;
+}
+addEventListener("error", (event) => tellFault(event.message));
+addEventListener("unhandledrejection", (event) => tellFault(String(event.reason)));
+
 const DATA = JSON.parse($("#index").textContent);
 const ROW = ["group", "id", "scenario", "hash", "outcome", "kept", "verified", "steps", "tokens", "chars", "axes", "reasons"];
 const ROWS = DATA.rows.map((row, number) => Object.fromEntries([["number", number], ...ROW.map((name, at) => [name, row[at]])]));
 const VOIDED = new Set(DATA.voided);
-const BY_SCENARIO = new Map();
-for (const row of ROWS) BY_SCENARIO.set(row.scenario, [...(BY_SCENARIO.get(row.scenario) || []), row]);
+const BY_SCENARIO = new Map(); // by id and content: two scenarios may have one id
+const keyOf = (row) => JSON.stringify([row.scenario, row.hash]);
+for (const row of ROWS) {
+  if (!BY_SCENARIO.has(keyOf(row))) BY_SCENARIO.set(keyOf(row), []);
+  BY_SCENARIO.get(keyOf(row)).push(row);
+}
 const CUT = 4000; // characters of an output that are shown at first
 const PIECE = 20000; // characters that are laid out at once after that
 const NARROW = matchMedia("(max-width: 700px)");
@@ -105,6 +118,7 @@ const here = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)
 const go = (fields) => { location.hash = link(fields); };
 const replace = (fields) => location.replace(link(fields));
 const linkTo = (row, step) => link({ view: "session", run: DATA.groups[row.group].label, id: row.id, step });
+const compared = (row) => ({ view: "compare", scenario: row.scenario, hash: row.hash });
 
 // ---- blocks: a session is unpacked when it is opened
 

@@ -8,13 +8,15 @@ eval's report says that they lie. Without a rollout's scenarios nobody can say w
 """
 
 import dataclasses
+import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from pages.document import Contents
+from pages.document import Contents, finite
 from pages.shade import Shader
 from pipeline.files import read_json, read_manifest, read_record, read_report, read_scenarios, read_trajectories
 from pipeline.hidden import CONTROL_NAMES, HIDDEN
@@ -34,9 +36,10 @@ from schema import (
     Subject,
     SubjectReport,
     Trajectory,
+    known_values,
 )
-from taxonomy import AXES
-from training.history import LOG, read_history
+from taxonomy import AXES, balance
+from training.history import LARGEST, LOG, is_figure, read_history
 
 MAX_POINTS = 300  # of a curve
 MAX_FIXTURE_CHARS = 20_000
@@ -121,7 +124,7 @@ def about(label: str, kind: str, manifest: Manifest | None) -> dict[str, Any]:
             "notes": ["no manifest: nothing says whether it was finished"],
         }
     notes = [] if manifest.finished else ["not finished: what is there so far"]
-    flags = {name: value for name, value in manifest.flags.items() if value is not None}
+    flags = {name: finite(value, json.dumps) for name, value in manifest.flags.items() if value is not None}
     return {"label": label, "kind": kind, "flags": flags, "commit": manifest.git_commit, "notes": notes}
 
 
@@ -167,12 +170,41 @@ def gather_scenarios(found: Gathered, label: str, directory: Path, manifest: Man
             "scenarios": len(records),
             "blocked": sum(record.terminal == "panic" for record in records),
             "attempts": counts.get("attempts"),
-            "refused": counts.get("refused") or {},
-            "yield": counts.get("yield") or {},
-            "balance": counts.get("balance") or {},
+            **gate_counts(directory / "manifest.json", counts),
+            "balance": balance_of(records),
             "axes": {axis: dict(Counter(record.axes()[axis] for record in records)) for axis in AXES},
         }
     )
+
+
+def gate_counts(path: Path, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says of attempts and gates. Raises BadInputError naming the field that holds no counts."""
+
+    def is_count(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+
+    attempts, refused, yields = counts.get("attempts"), counts.get("refused") or {}, counts.get("yield") or {}
+    whole = {
+        "attempts": attempts is None or is_count(attempts),
+        "refused": isinstance(refused, dict) and all(map(is_count, refused.values())),
+        "yield": isinstance(yields, dict) and all(
+            isinstance(one, dict) and is_count(one.get("reached")) and is_count(one.get("passed"))
+            for one in yields.values()
+        ),
+    }  # fmt: skip
+    for name, right in whole.items():
+        if not right:
+            raise BadInputError(f"{path}: counts.{name}: is not what generate.py counts; rerun it with --redo")
+    return {"attempts": attempts, "refused": refused, "yield": yields}
+
+
+def balance_of(records: Sequence[Scenario]) -> dict[str, float | None]:
+    """The balance of each axis over the shipped values and those that the scenarios' own taxonomies add."""
+    sizes: dict[str, set[str]] = {axis: set(values) for axis, values in AXES.items()}
+    for record in records:
+        for axis, values in known_values(record.taxonomy).axes().items():
+            sizes[axis].update(values)
+    return {axis: balance((one.axes()[axis] for one in records), len(values)) for axis, values in sizes.items()}
 
 
 GATHER = {"eval": gather_eval, "rollout": gather_rollout, "training": gather_training, "scenarios": gather_scenarios}
@@ -189,18 +221,15 @@ def add_curves(found: Gathered, label: str, directory: Path) -> None:
     names = [
         name
         for name in dict.fromkeys(name for row in rows for name in row)
-        if name not in ("step", "epoch") and any(_is_number(row.get(name)) for row in rows)
+        if name not in ("step", "epoch") and any(is_figure(row.get(name)) for row in rows)
     ]
     for name in names:
-        points = [(row["step"], row[name]) for row in rows if _is_number(row.get(name))]
+        points = [(row["step"], row[name]) for row in rows if is_figure(row.get(name))]
+        lost = sum(isinstance(row.get(name), float) and not is_figure(row[name]) for row in rows)
         size = -(-len(points) // MAX_POINTS)
         blocks = [points[at : at + size] for at in range(0, len(points), size)]
         means = [(block[-1][0], sum(value for _, value in block) / len(block)) for block in blocks]
-        found.curves.append({"run": label, "name": name, "points": means, "steps_per_point": size})
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+        found.curves.append({"run": label, "name": name, "points": means, "steps_per_point": size, "not_finite": lost})
 
 
 def report_of_group(episodes: Sequence[Trajectory], known: Mapping[str, Scenario]) -> SubjectReport:
@@ -260,12 +289,16 @@ def difference_row(label: str, differences: PairedDifferences) -> dict[str, Any]
 
 
 def _difference(value: Difference | None) -> list[Any] | None:
-    return [format_difference(value), value.difference, *value.interval] if value else None
+    if value is None or not all(map(math.isfinite, (value.difference, *value.interval))):
+        return None
+    return [format_difference(value), value.difference, *value.interval]
 
 
 def _rate(value: Rate | None) -> list[Any] | None:
     """The cell's text, rate, low, high; None where there is no rate."""
     if value is None or value.rate is None or value.interval is None:
+        return None
+    if not all(map(math.isfinite, (value.rate, *value.interval))):
         return None
     return [format_rate(value), value.rate, *value.interval]
 

@@ -38,7 +38,9 @@ function curveChart(name, curves) {
     if (curve.points.length === 1) drawn.append(svg("circle", { cx: x(curve.points[0][0]), cy: y(curve.points[0][1]), r: 3, class: `mark c${curve.colour % 6}` }));
   });
   const most = Math.max(...curves.map((curve) => curve.steps_per_point));
-  return el("div", { class: "chart" }, el("h3", {}, shown(name), most > 1 && el("span", { class: "dim" }, `, means over ${most} steps`)), drawn);
+  const lost = curves.reduce((sum, curve) => sum + curve.not_finite, 0);
+  const notes = [most > 1 && `, means over ${most} steps`, lost > 0 && `, NaN or infinite in ${lost} steps, left out`];
+  return el("div", { class: "chart" }, el("h3", {}, shown(name), notes.map((note) => note && el("span", { class: "dim" }, note))), drawn);
 }
 
 function histogram(title, values, colour) {
@@ -130,7 +132,7 @@ function sourceParts(source) {
     parts.push(el("h3", {}, "What the gate let through"), table(["gate", "reached", "passed", "share", "refused"],
       gates.map(([name, found]) => [name, String(found.reached), String(found.passed), `${Math.round((100 * found.passed) / found.reached)}%`, String(source.refused[name] || 0)]), true));
   }
-  parts.push(el("h3", {}, "Balance"), el("p", { class: "dim" }, "1: every value of the axis equally often; a dash: the directory does not say"));
+  parts.push(el("h3", {}, "Balance"), el("p", { class: "dim" }, "1: every known value of the axis equally often; one value alone: 1 over the number of known values"));
   parts.push(table(["axis", "balance", "scenarios by value"], Object.entries(source.axes).map(([axis, counts]) => [
     axis, typeof source.balance[axis] === "number" ? source.balance[axis].toFixed(2) : "-",
     Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([value, count]) => `${value} ${count}`).join(", "),

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.files import read_identity
 from pipeline.rates import RATES
 from schema import BadInputError, EvalReport, Rate
-from training.history import LOG, read_history
+from training.history import LOG, is_figure, read_history
 
 Log = list[dict[str, Any]]  # rows with step and loss
 
@@ -94,7 +94,7 @@ def merge_close(amounts: Iterable[int]) -> dict[int, float]:
 
 def read_log(adapter: Path) -> tuple[int, Log]:
     """How many sessions an adapter was trained on, and the rows of its log that hold a loss."""
-    rows = [{"step": row["step"], "loss": row["loss"]} for row in read_history(adapter) if "loss" in row]
+    rows = [{"step": row["step"], "loss": row["loss"]} for row in read_history(adapter) if is_figure(row.get("loss"))]
     if not rows:
         raise BadInputError(f"{adapter / LOG}: holds no loss; rerun sft.py or leave --picture out")
     return len(read_identity(adapter).trained_on), rows

@@ -8,7 +8,7 @@ let listHash = "view=list";
 
 function changeOf(row, at) {
   if (at.from === undefined || at.from === "") return null;
-  const before = (BY_SCENARIO.get(row.scenario) || []).find((one) => one.group === Number(at.from) && one.id === row.id && one.hash === row.hash);
+  const before = BY_SCENARIO.get(keyOf(row)).find((one) => one.group === Number(at.from) && one.id === row.id);
   if (!before || before.number === row.number) return null;
   if (before.kept === row.kept && before.outcome === row.outcome) return null;
   return { how: before.kept === row.kept ? "other" : row.kept ? "gained" : "lost", before };
@@ -123,6 +123,7 @@ async function showSession(at) {
   const group = DATA.groups.findIndex((one) => one.label === at.run);
   const row = ROWS.find((one) => one.id === at.id && one.group === group);
   const box = $("#session");
+  const request = (showing += 1);
   if (!row) {
     shownRow = null;
     box.replaceChildren(el("p", {}, "No session ", shown(at.id || ""), " of ", shown(at.run || ""), " is on this page."));
@@ -132,7 +133,6 @@ async function showSession(at) {
     pickStep(at.step);
     return;
   }
-  const request = (showing += 1);
   const made = await sessionElement(row);
   if (request !== showing) return;
   shownRow = row;
@@ -141,15 +141,42 @@ async function showSession(at) {
   pickStep(at.step);
 }
 
+// The sessions of one scenario, and one row for each other scenario of the same id. A link without a hash, as older
+// pages made them, means the first that has the id.
+function rowsToCompare(at) {
+  const same = [...BY_SCENARIO.values()].filter((rows) => rows[0].scenario === at.scenario);
+  const chosen = same.find((rows) => rows[0].hash === at.hash) || same.find((rows) => rows[0].hash.startsWith(at.hash || ""));
+  const rows = [...(chosen || [])].sort((a, b) => (a.id === b.id ? a.group - b.group : a.id < b.id ? -1 : 1));
+  return [rows, same.filter((one) => one !== chosen).map((one) => one[0])];
+}
+
 async function showCompare(at) {
-  const rows = [...(BY_SCENARIO.get(at.scenario) || [])].sort((a, b) => (a.id === b.id ? a.group - b.group : a.id < b.id ? -1 : 1));
+  const box = $("#session");
+  const [rows, others] = rowsToCompare(at);
   const request = (showing += 1);
+  if (!rows.length) {
+    shownRow = null;
+    box.replaceChildren(el("p", {}, "No session of scenario ", shown(at.scenario || ""), at.hash && " with content hash ", at.hash && shown(at.hash), " is on this page."));
+    return;
+  }
+  const columns = box.querySelector(".columns");
+  if (columns && columns.dataset.of === keyOf(rows[0])) {
+    shownRow = rows[0];
+    pickStep(at.step);
+    return;
+  }
   const made = await Promise.all(rows.slice(0, 8).map((row) => sessionElement(row, false)));
   if (request !== showing) return;
-  shownRow = rows[0] || null;
+  shownRow = rows[0];
   const note = rows.length > 8 ? ` The first 8 of ${rows.length} are shown.` : "";
-  $("#session").replaceChildren(el("h2", {}, "Side by side: ", shown(at.scenario || "")), el("p", { class: "dim" }, `Every session of this scenario.${note}`), el("div", { class: "columns" }, made));
-  scrollTo(0, 0);
+  box.replaceChildren(el("div", {},
+    el("h2", {}, "Side by side: ", shown(at.scenario)),
+    el("p", { class: "dim" }, "Every session of this scenario (content ", shown(rows[0].hash.slice(0, 12)), `).${note}`),
+    others.length > 0 && el("p", { class: "warn" }, "Another scenario has this id: ", others.map((row) => [el("a", { href: link(compared(row)) }, shown(row.hash.slice(0, 12))), " "]).flat()),
+    el("div", { class: "columns", "data-of": keyOf(rows[0]) }, made),
+  ));
+  if (!at.step) scrollTo(0, 0);
+  pickStep(at.step);
 }
 
 async function sessionElement(row, alone = true) {
@@ -159,14 +186,14 @@ async function sessionElement(row, alone = true) {
   const [sign, colour, said] = mark(row);
   const operator = session.operator;
   const told = [operator.kind, operator.model, operator.adapter_hash && `adapter ${operator.adapter_hash.slice(0, 12)}`, ...Object.entries(operator.sampling || {}).map(([name, value]) => `${name} ${JSON.stringify(value)}`), session.seed && `seed ${session.seed}`].filter(Boolean);
-  const others = alone && (BY_SCENARIO.get(row.scenario) || []).length > 1;
+  const others = alone && BY_SCENARIO.get(keyOf(row)).length > 1;
   return el("section", {},
     el("div", { class: "session-head" },
       el("h2", {}, el("a", { href: linkTo(row) }, shown(row.id))),
       el("span", { class: `badge ${colour}` }, `${sign} ${said}`),
       el("span", { class: "badge" }, row.outcome),
       verdict(session),
-      others && el("a", { class: "compare", href: link({ view: "compare", scenario: row.scenario }) }, "side by side (c)"),
+      others && el("a", { class: "compare", href: link(compared(row)) }, "side by side (c)"),
     ),
     el("p", { class: "facts" }, shown(DATA.groups[row.group].label), " · ", shown(row.axes.join(" · ")), " · ", shown(told.join(", "))),
     session.reasons.length > 0 && el("p", { class: "bad" }, "not kept: ", shown(session.reasons.join("; "))),
@@ -204,7 +231,7 @@ function terminalElement(row, session) {
     const number = session.steps.length + n;
     box.append(stepElement(row, number + 1, commandElement(text, session.tokens && session.tokens[number]), null));
   });
-  if (session.tokens) box.append(el("p", { class: "dim" }, "shade: the less likely a token was to the model, the darker"));
+  if (session.tokens) box.append(el("p", { class: "dim" }, "shade: the less likely a token was to the model, the stronger its colour"));
   return box;
 }
 
@@ -212,7 +239,7 @@ function stepElement(row, number, command, step) {
   const facts = [el("a", { href: linkTo(row, number) }, `step ${number}`)];
   if (step) {
     facts.push(el("span", { class: step.exit_code ? "bad exit" : "exit" }, `exit ${step.exit_code ?? "not told"}`));
-    if (step.cwd) facts.push(el("span", {}, `${step.duration_seconds.toFixed(2)} s`)); // an agent program's steps are not measured
+    if (step.cwd) facts.push(el("span", {}, `${step.duration_seconds === null ? "?" : step.duration_seconds.toFixed(2)} s`)); // an agent program's steps are not measured
     for (const flag of ["timed_out", "oom", "open_heredoc", "state_stale"]) if (step[flag]) facts.push(el("span", { class: "warn flag" }, flag));
     if (step.cwd) facts.push(el("span", {}, shown(step.cwd)));
     const cut = step.output_bytes - new TextEncoder().encode(step.output).length;
@@ -221,14 +248,16 @@ function stepElement(row, number, command, step) {
   return el("div", { class: "step", "data-step": number }, command, step && step.output ? output(step.output) : null, el("div", { class: "step-facts" }, facts));
 }
 
+const MOST_SHADE = 50; // per cent of colour behind a token; with more the text is hard to read on dark
+
 // A command; where log-probs are recorded, each token shaded by how unlikely it was.
 function commandElement(text, tokens) {
   if (!tokens) return output(text, "command");
   const box = el("pre", { class: "command", dir: "ltr" });
   let length = 0;
   for (const [piece, logProb] of tokens) {
-    const title = logProb === null ? "not sampled" : `log-prob ${logProb.toFixed(3)}, p ${Math.exp(logProb).toFixed(3)}`;
-    const shade = logProb === null ? 0 : Math.round(85 * (1 - Math.exp(logProb)));
+    const title = logProb === null ? "no log-prob" : `log-prob ${logProb.toFixed(3)}, p ${Math.exp(logProb).toFixed(3)}`;
+    const shade = logProb === null ? 0 : Math.round(MOST_SHADE * (1 - Math.exp(logProb)));
     box.append(el("span", { class: length < text.length ? "tok" : "tok end-marker", title, "--p": shade }, shown(piece)));
     length += piece.length;
   }
@@ -243,13 +272,15 @@ function changesElement(changes) {
     changes.more ? el("p", { class: "dim" }, `and ${changes.more} more`) : null);
 }
 
+// Side by side, the step of this number in every column.
 function pickStep(step) {
   for (const one of document.querySelectorAll("#session .step.picked")) one.classList.remove("picked");
-  const found = step && document.querySelector(`#session .step[data-step="${Number(step)}"]`);
-  if (found) {
-    found.classList.add("picked");
-    found.scrollIntoView({ block: "nearest" });
-  }
+  const found = step ? [...document.querySelectorAll(`#session .step[data-step="${Number(step)}"]`)] : [];
+  for (const one of found) one.classList.add("picked");
+  const columns = document.querySelector("#session .columns");
+  const left = columns ? columns.scrollLeft : 0;
+  for (const one of found.reverse()) one.scrollIntoView({ block: "nearest" }); // the first column last: it is in sight
+  if (columns) columns.scrollLeft = left;
 }
 
 // ---- what the hash says is shown
@@ -280,7 +311,7 @@ function move(by) {
 }
 
 function moveStep(by) {
-  const steps = document.querySelectorAll("#session .step").length;
+  const steps = Math.max(0, ...[...document.querySelectorAll("#session .step")].map((one) => Number(one.dataset.step)));
   const next = Math.max(1, Math.min(steps, Number(here().step || 0) + by));
   if (steps) replace({ ...here(), step: next });
 }
@@ -306,7 +337,7 @@ const SESSION_KEYS = {
   k: () => moveStep(-1),
   n: () => move(1),
   p: () => move(-1),
-  c: () => { if (shownRow) go({ view: "compare", scenario: shownRow.scenario }); },
+  c: () => { if (shownRow) go(compared(shownRow)); },
   Escape: () => { location.hash = listHash; },
 };
 
@@ -333,13 +364,6 @@ function turnTheme() {
   document.documentElement.style.colorScheme = dark ? "light" : "dark";
 }
 
-function tellFault(text) {
-  $("#fault").hidden = false;
-  $("#fault").textContent = `The page failed: ${text}`;
-}
-
-addEventListener("error", (event) => tellFault(event.message));
-addEventListener("unhandledrejection", (event) => tellFault(String(event.reason)));
 addEventListener("hashchange", route);
 addEventListener("resize", () => { if (!$("#list").hidden) drawRows(); });
 NARROW.addEventListener("change", () => { if ($("#filters details")) $("#filters details").open = !NARROW.matches; });

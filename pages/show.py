@@ -24,7 +24,7 @@ def find_sessions(id_: str, directory: Path) -> list[Trajectory]:
         known = [
             path.stem for path in paths if path.name[0] != "." and path.name not in ("manifest.json", "report.json")
         ]
-        there = f"there are {len(known)}, such as {', '.join(known[:NAMED])}" if known else "there is none"
+        there = f"there are {len(known)}, such as {as_text(', '.join(known[:NAMED]))}" if known else "there is none"
         raise BadInputError(f"{directory}: no session {as_text(id_)!r}; {there}")
     return [read_record(path, Trajectory) for path in found]
 

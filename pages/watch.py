@@ -3,10 +3,12 @@
     watch(Path("trajectories"))
 
 On a terminal the view is drawn anew twice a second; elsewhere each change is one line. It ends when the stage has
-finished or its process is gone. How many episodes are under way is in `.live.json` (operators/under_way.py).
+finished or its process is gone. Which episodes are under way is in `.live.json` (operators/under_way.py). All texts
+come from files that anybody may have written: each is made one line of plain text before it is shown.
 """
 
 import json
+import math
 import sys
 import time
 from collections import Counter
@@ -21,11 +23,14 @@ from pipeline.files import LIVE, read_manifest
 from pipeline.hidden import as_text
 from pipeline.rates import wilson
 from schema import VOIDED, BadInputError, LiveRun, Manifest, Subject
-from training.history import LOG, read_history
+from training.history import LARGEST, LOG, is_figure, read_history
 
 SECONDS = 0.5  # between two looks
 COMMAND_WIDTH = 100
-RECENT_STEPS = 10  # of a training's loss
+RECENT_STEPS = 10
+AVERAGED = ("loss", "reward")  # over the recent steps of a training
+TRAININGS = ("sft", "dpo", "rl")
+NOT_RECORDS = ("manifest.json", "report.json", "render.json", "sekft.json", "overlap.json", "adapter_config.json")
 
 
 @dataclass
@@ -40,6 +45,7 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     live: LiveRun | None = None
     since_start: int = 0  # records that this run wrote
+    unreadable: list[str] = field(default_factory=list)  # names of files that are no records
 
     def counted(self) -> int:
         """Episodes that count in a rate."""
@@ -58,9 +64,9 @@ class Snapshot:
     at: float
     running: bool
     tallies: list[Tally]
-    total: int | None
-    history: list[dict[str, Any]]
-    steps_per_second: float | None
+    total: int | None  # records in the end; of a training, steps
+    history: list[dict[str, Any]] | None  # a training's log; None where no steps are made
+    per_second: float | None  # steps, or records where the episodes under way do not say when they began
 
     def state(self) -> str:
         """finished, running or stopped."""
@@ -79,120 +85,188 @@ class Snapshot:
         written = sum(tally.since_start for tally in live)
         return 60 * written / seconds if written and seconds > 0 else None
 
+    def step(self) -> int | None:
+        """The latest step of a training, 0 before the first; None where no steps are made."""
+        if self.history is None:
+            return None
+        return int(self.history[-1]["step"]) if self.history else 0
+
     def seconds_left(self) -> float | None:
         """Until the last record or the last step, at the speed so far."""
-        if self.manifest.finished or not self.running:
+        if self.manifest.finished or not self.running or self.total is None:
             return None
-        if self.history:
-            steps = steps_in_all(self.history, self.manifest)
-            left = steps - self.history[-1]["step"] if steps else None
-            return left / self.steps_per_second if left is not None and self.steps_per_second else None
-        speed = self.per_minute()
-        return 60 * (self.total - self.done()) / speed if self.total is not None and speed else None
+        step, speed = self.step(), self.per_minute()
+        if step is not None:
+            return max(0, self.total - step) / self.per_second if self.per_second else None
+        per_second = speed / 60 if speed else self.per_second
+        return max(0, self.total - self.done()) / per_second if per_second else None
 
     def changed(self) -> tuple[Any, ...]:
         """What makes a new line where there is no terminal."""
-        return self.done(), self.history[-1]["step"] if self.history else None, self.state()
+        return self.done(), self.step(), self.state()
 
 
 class Watcher:
     """Takes snapshots of one directory; each record is read once."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
+        self.directory = directory_of_run(directory)
         self._seen: dict[Path, tuple[int, dict[str, Any]]] = {}
-        self._steps: list[tuple[float, int]] = []  # (time, step) of the first and the latest look
+        self._counts: list[tuple[float, int]] = []  # (time, step or records) of the first and the latest change
 
     def look(self) -> Snapshot:
-        """The run now. Raises BadInputError where no stage has begun here."""
+        """The run now. Raises BadInputError where no stage has begun here, or a manifest or log is malformed."""
         running = locks.is_held(self.directory)  # before the manifest: a stage that ends writes it, then unlocks
         manifest = read_manifest(self.directory)
         if manifest is None:
             raise BadInputError(f"{self.directory}: no manifest.json; name the --out of a stage that has begun")
         now = time.time()
         places = [self.directory, *(self.directory / subject for subject in get_args(Subject))]
-        tallies = [tally for place in places if (tally := self._tally(place)).done or tally.live]
-        history: list[dict[str, Any]] = []
+        if manifest.stage == "rl":
+            places.append(self.directory / episodes_of_rl())
+        tallies = [tally for place in places if (tally := self._tally(place)).done or tally.live or tally.unreadable]
+        history = None
         if (self.directory / LOG).exists():
             history = read_history(self.directory, partial=True)
-        return Snapshot(
-            manifest, now, running, tallies, total_of(manifest, tallies), history, self._step_speed(now, history)
-        )
+        elif manifest.stage in TRAININGS:
+            history = []
+        path = self.directory / "manifest.json"
+        total = total_of(manifest, path, tallies) if history is None else steps_in_all(history, manifest, path)
+        found = Snapshot(manifest, now, running, tallies, total, history, None)
+        found.per_second = logged_speed(history or []) or self._observed_speed(now, found)
+        return found
 
     def _tally(self, place: Path) -> Tally:
-        tally = Tally(place.name, live=read_live(place))
-        apart = ("manifest.json", "report.json", "render.json", "sekft.json", "overlap.json", "adapter_config.json")
-        for path in place.glob("*.json") if place.is_dir() else ():
-            if path.name[0] == "." or path.name in apart:
+        tally = Tally(place.resolve().name, live=read_live(place))
+        for path in sorted(place.glob("*.json")) if place.is_dir() else ():
+            if path.name[0] == "." or path.name in NOT_RECORDS:
                 continue
-            record = self._record(path)
-            outcome = record.get("outcome")
+            try:
+                record = self._record(path)
+            except (OSError, ValueError, RecursionError):
+                tally.unreadable.append(path.name)
+                continue
+            outcome = record["outcome"]
             tally.done += 1
-            tally.kept += record.get("kept", False)
-            tally.verified += record.get("verified", False)
+            tally.kept += record["kept"]
+            tally.verified += record["verified"]
             tally.voided += outcome in VOIDED
             tally.outcomes[outcome or "written"] += 1
-            tally.since_start += tally.live is not None and record["mtime"] >= tally.live.started
+            tally.since_start += tally.live is not None and record["written"] >= tally.live.started
         return tally
 
     def _record(self, path: Path) -> dict[str, Any]:
-        """What is counted of a record."""
-        try:
-            written = path.stat().st_mtime_ns
-            if path not in self._seen or self._seen[path][0] != written:
-                value = json.loads(path.read_text(encoding="utf-8"))
-                names = ("outcome", "kept", "verified")
-                self._seen[path] = written, {name: value[name] for name in names if name in value}
-        except (OSError, ValueError, TypeError):  # is being replaced, or no record
-            return {"mtime": 0.0}
-        return {**self._seen[path][1], "mtime": written / 1e9}
+        """What is counted of a record. Raises OSError, and ValueError for a file that is none."""
+        written = path.stat().st_mtime_ns
+        if path not in self._seen or self._seen[path][0] != written:
+            value = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(value, dict):
+                raise ValueError("no record")
+            counted = {"outcome": value.get("outcome"), **{one: value.get(one, False) for one in ("kept", "verified")}}
+            if not isinstance(counted["outcome"], str | None):
+                raise ValueError("outcome")
+            if not isinstance(counted["kept"], bool) or not isinstance(counted["verified"], bool):
+                raise ValueError("kept or verified")
+            self._seen[path] = written, {**counted, "written": written / 1e9}
+        return self._seen[path][1]
 
-    def _step_speed(self, now: float, history: list[dict[str, Any]]) -> float | None:
-        """Steps a second between the first look that found a step and the latest that found another."""
-        if not history:
+    def _observed_speed(self, now: float, found: Snapshot) -> float | None:
+        """Steps or records a second between the first look that found one and the latest that found another number."""
+        step = found.step()
+        count = found.done() if step is None else step
+        if not count:
             return None
-        step = history[-1]["step"]
-        if not self._steps or step < self._steps[0][1]:
-            self._steps = [(now, step)]
-        elif step != self._steps[-1][1]:
-            self._steps = [self._steps[0], (now, step)]
-        (began, first), (ended, last) = self._steps[0], self._steps[-1]
+        if not self._counts or count < self._counts[0][1]:
+            self._counts = [(now, count)]
+        elif count != self._counts[-1][1]:
+            self._counts = [self._counts[0], (now, count)]
+        (began, first), (ended, last) = self._counts[0], self._counts[-1]
         return (last - first) / (ended - began) if last > first and ended > began else None
 
 
+def episodes_of_rl() -> str:
+    """The name of the directory in rl.py's --out that holds its episodes."""
+    from training.rl_run import EPISODES  # here: it imports much, and only a run of rl.py needs it
+
+    return EPISODES
+
+
+def directory_of_run(directory: Path) -> Path:
+    """The directory whose run is meant: rl.py's --out where its directory of episodes is named."""
+    manifest = read_manifest(directory)
+    whole = directory.resolve()
+    if manifest is None or manifest.stage != "rl" or whole.name != episodes_of_rl():
+        return directory
+    return whole.parent if (whole.parent / "manifest.json").exists() else directory
+
+
 def read_live(place: Path) -> LiveRun | None:
-    """The episodes under way; None where none are, or where the file is of another version."""
+    """The episodes under way; None where none are, or where the file is malformed or of another version."""
     try:
-        return LiveRun.model_validate_json((place / LIVE).read_text(encoding="utf-8"))
+        return LiveRun.model_validate_json((place / LIVE).read_bytes())
     except (OSError, ValidationError):
         return None
 
 
-def total_of(manifest: Manifest, tallies: list[Tally]) -> int | None:
-    """How many records there will be; None where nothing says so."""
+def number_flag(manifest: Manifest, path: Path, name: str) -> int | None:
+    """A flag of the run that is a count; None where it is not set. Raises BadInputError where it is none."""
+    value = manifest.flags.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= LARGEST:
+        raise BadInputError(
+            f"{path}: flags.{name}: {str(value)[:40]!r} is no whole number above 0; rerun the stage with --redo"
+        )
+    return value
+
+
+def total_of(manifest: Manifest, path: Path, tallies: list[Tally]) -> int | None:
+    """How many records there will be; None where nothing says so. `path`: of the manifest."""
     if manifest.finished:
         return sum(tally.done for tally in tallies)
     if manifest.stage == "generate":
-        return manifest.flags.get("n")
-    known = [tally.live.total for tally in tallies if tally.live]
-    if not known:
+        return number_flag(manifest, path, "n")
+    live = [(tally.label, tally.live.total) for tally in tallies if tally.live and 0 < tally.live.total <= LARGEST]
+    if not live:
         return None
     if manifest.stage != "eval":
-        return sum(known)
+        return sum(total for _, total in live)
     flags, adapter = manifest.flags, any(name.endswith(".safetensors") for name in manifest.inputs)
-    subjects = 1 + bool(flags.get("clean_up")) + bool(adapter and flags.get("compare_base"))
-    return known[0] * subjects
+    others = bool(flags.get("clean_up")) + bool(adapter and flags.get("compare_base"))
+    (subject, total), fewer = live[0], number_flag(manifest, path, "base_n")
+    if fewer is None or not adapter or not others:
+        return total * (1 + others)
+    return total + others * min(fewer, total) if subject == "adapter" else None
 
 
-def steps_in_all(history: list[dict[str, Any]], manifest: Manifest) -> int | None:
-    """Optimizer steps of the whole training, from how far its epochs are."""
-    last, epochs = history[-1], manifest.flags.get("epochs")
-    return round(last["step"] * epochs / last["epoch"]) if epochs and last.get("epoch") else None
+def steps_in_all(history: list[dict[str, Any]], manifest: Manifest, path: Path) -> int | None:
+    """Steps of the whole training: of rl.py its flag, of sft.py and dpo.py from how far the epochs are.
+
+    None where nothing says so: before the first step, and where rl.py replays episodes, of which there may be fewer.
+    """
+    last: dict[str, Any] = history[-1] if history else {}
+    if manifest.stage == "rl":
+        if manifest.flags.get("replay"):
+            return int(last["step"]) if last and manifest.finished else None
+        return number_flag(manifest, path, "updates")
+    epochs, epoch = number_flag(manifest, path, "epochs"), last.get("epoch")
+    if epochs is None or not is_figure(epoch) or epoch <= 0:
+        return None
+    steps = last["step"] * (epochs / epoch)
+    return round(steps) if steps <= LARGEST else None
+
+
+def logged_speed(history: list[dict[str, Any]]) -> float | None:
+    """Steps a second of the latest steps, where each says how long it took, as rl.py's do."""
+    recent = history[-RECENT_STEPS:]
+    times = [row.get(name) for row in recent for name in ("sample_seconds", "update_seconds")]
+    seconds = sum(one for one in times if is_figure(one))
+    return len(recent) / seconds if seconds > 0 and all(is_figure(one) for one in times) else None
 
 
 def duration(seconds: float | None) -> str:
     """`1:02:03` or `2:03`; a dash where it is not known."""
-    if seconds is None:
+    if seconds is None or not math.isfinite(seconds):
         return "-"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -200,7 +274,7 @@ def duration(seconds: float | None) -> str:
 
 
 def one_line(text: str | None) -> str:
-    """A command as one line of text that a terminal does not obey."""
+    """A text as one line, cut, that a terminal does not obey."""
     cut = as_text((text or "").replace("\n", "⏎").replace("\t", " "))
     return cut if len(cut) <= COMMAND_WIDTH else cut[: COMMAND_WIDTH - 1] + "…"
 
@@ -216,28 +290,41 @@ def share(successes: int, n: int) -> str:
 def line_of(found: Snapshot) -> str:
     """A snapshot in one line."""
     total = "?" if found.total is None else found.total
-    parts = [f"{found.manifest.stage or 'stage'} {found.state()}"]
-    if found.history:
-        parts.append(training_line(found))
-    else:
-        speed = found.per_minute()
-        parts.append(f"{found.done()}/{total}")
-        parts += [f"{one.label}: kept {share(one.kept, one.counted())}" for one in found.tallies if one.of_episodes()]
-        parts += [f"{speed:.1f}/min"] if speed else []
+    parts = [f"{one_line(found.manifest.stage) or 'stage'} {found.state()}"]
+    speed = found.per_minute()
+    parts.append(f"{found.done()}/{total}" if found.history is None else training_line(found))
+    parts += [
+        f"{one_line(one.label)}: kept {share(one.kept, one.counted())}" for one in found.tallies if one.of_episodes()
+    ]
+    parts += [f"{speed:.1f}/min"] if speed and found.history is None else []
     parts.append(f"{duration(found.seconds_left())} left")
+    parts += unreadable_files(found)
     live = [one for tally in found.tallies if tally.live for one in tally.live.episodes]
-    parts += [f"{one.id} step {one.steps}: {one_line(one.command)}" for one in live]
+    parts += [f"{one_line(one.id)} step {one.steps}: {one_line(one.command)}" for one in live]
     return " | ".join(parts)
 
 
 def training_line(found: Snapshot) -> str:
-    """The latest step, the mean loss of the last ones, and every other figure that was logged."""
-    last, steps = found.history[-1], steps_in_all(found.history, found.manifest)
-    losses = [row["loss"] for row in found.history[-RECENT_STEPS:] if isinstance(row.get("loss"), int | float)]
-    mean = f"loss {sum(losses) / len(losses):.4f} over {len(losses)} steps" if losses else ""
-    others = {name: value for name, value in last.items() if name not in ("step", "loss")}
-    rest = [f"{name} {value:.4g}" for name, value in others.items() if isinstance(value, int | float)]
-    return ", ".join(part for part in [f"step {last['step']}/{steps or '?'}", mean, *rest] if part)
+    """The latest step, the mean loss and reward of the last ones, and every other figure that was logged."""
+    history, means = found.history or [], list[str]()
+    for name in AVERAGED:
+        values = [row[name] for row in history[-RECENT_STEPS:] if is_figure(row.get(name))]
+        means += [f"{name} {sum(values) / len(values):.4f} over {len(values)} steps"] if values else []
+    others = {
+        name: value for name, value in (history[-1] if history else {}).items() if name not in ("step", *AVERAGED)
+    }
+    rest = [f"{one_line(name)} {value:.4g}" for name, value in others.items() if is_figure(value)]
+    total = "?" if found.total is None else found.total
+    return ", ".join([f"step {found.step()}/{total}", *means, *rest])
+
+
+def unreadable_files(found: Snapshot) -> list[str]:
+    """What is said of files beside the records that are none."""
+    return [
+        f"{one_line(one.label)}: {len(one.unreadable)} not counted, no records: such as {one_line(one.unreadable[0])}"
+        for one in found.tallies
+        if one.unreadable
+    ]
 
 
 def view_of(found: Snapshot, directory: Path) -> Any:
@@ -248,25 +335,27 @@ def view_of(found: Snapshot, directory: Path) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    done, total = found.done(), found.total
-    if found.history:
-        done, total = found.history[-1]["step"], steps_in_all(found.history, found.manifest)
+    step, total = found.step(), found.total
+    done = found.done() if step is None else step
     colour = {"finished": "green", "running": "cyan"}.get(found.state(), "yellow")
     head = Text.assemble(
-        (f"{found.manifest.stage or 'stage'} ", "bold"), as_text(str(directory)), "  ", (found.state(), colour),
-        f"  {done}/{total or '?'}", f"  {duration(found.seconds_left())} left",
+        (f"{one_line(found.manifest.stage) or 'stage'} ", "bold"), one_line(str(directory)), "  ",
+        (found.state(), colour), f"  {done}/{'?' if total is None else total}",
+        f"  {duration(found.seconds_left())} left",
         f"  {speed:.1f} records/min" if (speed := found.per_minute()) else "",
     )  # fmt: skip
     bar = ProgressBar(total=total or 1, completed=done if total else 0)
     parts: list[Any] = [head, Padding(bar, 0)]  # the bar alone ends no line
-    if found.history:
+    if found.history is not None:
         parts.append(Text(training_line(found)))
+    parts += [Text(line, "yellow") for line in unreadable_files(found)]
     episodes = [one for one in found.tallies if one.of_episodes()]
     if episodes:
         rates = Table("", "kept", "verified", "outcomes", box=None, header_style="dim")
         for one in episodes:
-            outcomes = ", ".join(f"{name} {count}" for name, count in sorted(one.outcomes.items()))
-            rates.add_row(one.label, share(one.kept, one.counted()), share(one.verified, one.counted()), outcomes)
+            outcomes = ", ".join(f"{one_line(name)} {count}" for name, count in sorted(one.outcomes.items()))
+            cells = (one_line(one.label), share(one.kept, one.counted()), share(one.verified, one.counted()), outcomes)
+            rates.add_row(*map(Text, cells))
         parts.append(rates)
     under_way = [episode for tally in found.tallies if tally.live for episode in tally.live.episodes]
     if under_way and found.running:
@@ -274,7 +363,7 @@ def view_of(found: Snapshot, directory: Path) -> Any:
         for episode in under_way:
             seconds = f"{max(0.0, found.at - episode.since):.0f}"
             command = Text(one_line(episode.command), "bold", no_wrap=True)
-            table.add_row(Text(episode.id), str(episode.steps), seconds, command)
+            table.add_row(Text(one_line(episode.id)), str(episode.steps), seconds, command)
         parts.append(table)
     return Group(*parts)
 

@@ -132,11 +132,14 @@ def test_table_is_made_again_from_the_evidence_of_a_run(tmp_path: Path) -> None:
 
 
 RUN_P, RUN_T = ["--runs", "run", "--picture", "p.svg"], ["--runs", "run", "--table", "t.md"]
+RUN_H = ["--runs", "adapter-run", "--html", "p.html"]
 
 
-def change(path: str, text: str | None) -> Callable[[], object]:
+def change(path: str, content: str | bytes | None) -> Callable[[], object]:
     """Overwrite a file, or remove it."""
-    return Path(path).unlink if text is None else lambda: Path(path).write_text(text)
+    if content is None:
+        return Path(path).unlink
+    return lambda: Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def edit(**fields: object) -> Callable[[], object]:
@@ -160,6 +163,30 @@ def edit(**fields: object) -> Callable[[], object]:
         (change("adapter-run/log_history.jsonl", None), RUN_P, "log_history.jsonl: not there"),
         (change("adapter-run/log_history.jsonl", ""), RUN_P, "log_history.jsonl: holds no loss"),
         (change("adapter-run/log_history.jsonl", '{"step": 1, "lo'), RUN_P, "log_history.jsonl: a line is no logged"),
+        (
+            change("adapter-run/log_history.jsonl", '{"step": 1, "loss": "low"}'),
+            RUN_P,
+            "log_history.jsonl: holds no loss",
+        ),
+        (
+            change("adapter-run/log_history.jsonl", b"\xff\n"),
+            RUN_P,
+            "log_history.jsonl: a line is no logged step (line 1",
+        ),
+        (
+            change("adapter-run/log_history.jsonl", b"\xff\n"),
+            RUN_H,
+            "log_history.jsonl: a line is no logged step (line 1",
+        ),
+        (change("adapter-run/log_history.jsonl", '{"step": Infinity}'), RUN_H, "(line 1: step is 'inf', not a whole"),
+        (change("adapter-run/log_history.jsonl", '{"step": "1"}'), RUN_H, "(line 1: step is '1', not a whole number)"),
+        (change("adapter-run/log_history.jsonl", '{"step": true}'), RUN_H, "(line 1: step is 'True', not a whole"),
+        (change("adapter-run/log_history.jsonl", "7\n\n"), RUN_H, "(line 1: step is 'None', not a whole number)"),
+        (
+            change("adapter-run/log_history.jsonl", '{"step": 1}\n\n'),
+            RUN_H,
+            "a line is no logged step (line 2: Expecting",
+        ),
         (change("run/report.json", "[]"), RUN_T, "run/report.json: content: Input should be"),
         (change("run/overlap.json", '{"shared": 3}'), RUN_T, "run/overlap.json: shared: Input should be"),
         (change("run/manifest.json", '{"finished": false}'), RUN_T, "run/manifest.json: finished: false"),
@@ -188,6 +215,17 @@ def test_bad_input_is_one_line_and_exit_2(
     assert end.value.code == 2, told
     assert words in told
     assert len(told.splitlines()) == 1
+
+
+def test_a_figure_beyond_a_float_is_left_out(tmp_path: Path) -> None:
+    """Python reads an integer of 400 digits, which no float holds."""
+    run = written(tmp_path, "run", 1, 5)
+    rows = [{"step": 1, "loss": 2.0}, {"step": 2, "loss": 10**400}, {"step": 3, "loss": 1.0}]
+    (tmp_path / "adapter-run" / "log_history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run_report("--runs", run, "--picture", tmp_path / "p.svg")
+    assert done.returncode == 0, done.stderr
+    done = run_report("--runs", tmp_path / "adapter-run", "--html", tmp_path / "p.html")
+    assert done.returncode == 0, done.stderr
 
 
 def test_run_without_a_manifest_is_noted(tmp_path: Path) -> None:

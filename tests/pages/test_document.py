@@ -1,16 +1,20 @@
 """The page in a real Chromium shows everything, loads and runs nothing else, and reads sessions on demand."""
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from examples.git_repositories.author import write_drafts
+from model.render import Renderer, session_messages
 from pages.document import page_of, write_page
 from pages.gather import page_contents
 from pipeline.hidden import HIDDEN, as_text
-from tests.helpers import run_directories as made
+from schema import OperatorInfo, Scenario, Step, Trajectory
+from tests.helpers import run_directories as made, tiny
 from tests.helpers.browser import browser, logs, open_page, press, wait_for
 
 HOSTILE = (
@@ -47,18 +51,96 @@ def runs(place: Path) -> Path:
     return place / "runs.html"
 
 
+def sampled(base: Path, record: Scenario, *commands: str, **fields: Any) -> Trajectory:
+    """A session of a local model with log-probs: -0.5 for the first token of a command, then -1, -1.5 and so on."""
+    turns: list[tuple[str, str | None]] = [*((one, "printed\n") for one in commands), ("exit", None)]
+    messages = session_messages(record, turns)
+    encoded = Renderer.for_base(tiny.tokenizer("byte_level")).encode(messages)
+    log_probs: list[float | None] = []
+    for on in encoded.mask:
+        before = log_probs[-1] if log_probs else None
+        log_probs.append((before or 0.0) - 0.5 if on else None)
+    steps = [
+        Step(command=one, output="printed\n", output_bytes=8, exit_code=0, cwd="/home/operator", duration_seconds=0.25)
+        for one in commands
+    ]
+    plain = made.session(record, **{"operator": OperatorInfo(kind="local", model=str(base)), **fields})
+    return plain.model_copy(update={
+        "messages": messages, "token_ids": encoded.token_ids, "assistant_mask": encoded.mask, "log_probs": log_probs,
+        "steps": fields.get("steps", steps),
+    })  # fmt: skip
+
+
+def in_path(text: str) -> str:
+    """The text without what no file name holds."""
+    return "".join(one for one in text if one not in "/\0")
+
+
+def planted(place: Path, text: str) -> Path:
+    """A page that holds `text` in every place whose content is free, each after a word of its own; ids are long."""
+    place.mkdir()
+    base = tiny.base(place / f"base{in_path(text)[:80]}")
+    plain = made.scenarios(1)[0].model_dump(exclude={"content_hash"})
+    parts = {
+        "id": "i" * 100, "directives": [f"directive{text}"], "checker": f"checker{text}",
+        "reference_solution": [f"solution{text}"], "announcement": {"channel": "motd", "text": f"announcement{text}"},
+        "provider": {**plain["provider"], "source": f"source{text}", "help_commands": [f"helping{text}"]},
+        "fixtures": [{"path": f"/home/operator/path{in_path(text)}", "text": f"fixture{text}"}],
+    }  # fmt: skip
+    record = Scenario.model_validate({**plain, **parts})
+    scenarios = made.write_scenarios(place / "scenarios", [record])
+    manifest = json.loads((scenarios / "manifest.json").read_text())
+    counts = {f"gate{text}": {"reached": 3, "passed": 2}}, {f"gate{text}": 1}
+    manifest["counts"] |= {"yield": counts[0], "refused": counts[1]}
+    (scenarios / "manifest.json").write_text(json.dumps(manifest))
+    adapter = made.write_training(place / "adapter")
+    (adapter / "log_history.jsonl").write_text(json.dumps({"step": 1, f"metric{text}": 2.0}) + "\n")
+    steps = [
+        Step(command=command, output=output, output_bytes=1, exit_code=0, cwd=f"/cwd{text}", duration_seconds=0.25)
+        for command, output in ((f"command{text}", f"output{text}"), ("ls", "m" * MILLION))
+    ]
+    shaded = sampled(base, record, f"command{text}", "ls", steps=steps)
+    changes = {"created": [{"path": f"/changed{text}", "type": "file", "mode": 0o644, "size_bytes": 3}]}
+    operator = OperatorInfo(kind="endpoint", model=f"model{text}", sampling={f"sampling{text}": text})
+    unknown = {"scenario_id": f"scenario{text}", "scenario_hash": f"\x1b{text}"}
+    others = [
+        made.session(record, "x\n", sample=sample, **unknown, operator=operator, outcome="max_steps",
+                     error=f"error{text}", changes=changes, reasons=[f"reason{text}"], kept=False)
+        for sample in (1, 2)
+    ]  # fmt: skip
+    rollout = made.write_rollout(place / "rollout", [shaded, *others])
+    manifest = json.loads((rollout / "manifest.json").read_text())
+    manifest |= {"flags": {f"flag{text}": [f"value{text}"]}, "git_commit": f"commit{text}"}
+    (rollout / "manifest.json").write_text(json.dumps(manifest))
+    runs = {f"label{text}": rollout, f"source{text}": scenarios, f"training{text}": adapter}
+    write_page(place / "page.html", page_contents(runs))
+    return place / "page.html"
+
+
 @pytest.fixture(scope="module")
 def hostile(place: Path) -> Path:
-    """A page whose session, label and flags are hostile, with a line of a megabyte."""
-    record = made.scenarios(1)[0]
-    one = made.session(
-        record, HOSTILE, "m" * MILLION, outcome="max_steps", reasons=[f"prose: {HOSTILE}"], error=HOSTILE, kept=False
-    )
-    directory = made.write_rollout(place / "hostile", [one])
-    manifest = json.loads((directory / "manifest.json").read_text())
-    (directory / "manifest.json").write_text(json.dumps({**manifest, "flags": {HOSTILE: HOSTILE}}))
-    write_page(place / "hostile.html", page_contents({HOSTILE: directory}))
-    return place / "hostile.html"
+    return planted(place / "hostile", HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def overlong(place: Path) -> Path:
+    return planted(place / "overlong", "W" * 1500)
+
+
+@pytest.fixture(scope="module")
+def shaded(place: Path) -> Path:
+    """A page of two rollouts with log-probs; two scenarios have the id of the second session."""
+    base = tiny.base(place / "shaded" / "base")
+    one, two = made.scenarios(2)
+    other = Scenario.model_validate({**two.model_dump(exclude={"content_hash"}), "checker": "test -f other"})
+    first = [sampled(base, one, "cat part-1"), sampled(base, two, "cat part-1", "wc -l < part-2")]
+    second = [sampled(base, one, "ls -la", "cat part-1", "cat part-2"), sampled(base, other, "ls")]
+    runs = {name: made.write_rollout(place / "shaded" / name, rows) for name, rows in (("a", first), ("b", second))}
+    sources = {
+        name: made.write_scenarios(place / "shaded" / name, [row]) for name, row in (("s", two), ("other", other))
+    }
+    write_page(place / "shaded.html", page_contents({**runs, **sources}))
+    return place / "shaded.html"
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +176,7 @@ def test_overview_shows_every_part(runs: Path, driver: Any) -> None:
     for part in (
         "Rates", "eval: base", "eval: adapter", "4/8 50%", "adapter - base",
         "+50 [", "Rates by", "copy_files", "Outcomes", "max_steps", "Why sessions are not kept", "not terminated",
-        "Training", "loss", "reward", "steps, rollout", "Scenarios: scenarios", "admitted of 10 attempts", "0.75",
+        "Training", "loss", "reward", "steps, rollout", "Scenarios: scenarios", "admitted of 10 attempts", "task0.09",
         "2 of them are blocked", "solution",
     ):  # fmt: skip
         assert part in text, part
@@ -119,6 +201,30 @@ def test_filters_leave_the_right_sessions(runs: Path, driver: Any) -> None:
     wait_for(driver, "listed.length === 6 && location.hash.includes('task=sort_unique')")
 
 
+def test_an_own_taxonomy_is_filtered_and_counted_by_its_values(place: Path, driver: Any) -> None:
+    records = write_drafts(16, seed=1)
+    sessions = [made.session(one, "x\n", taxonomy=one.taxonomy) for one in records]
+    write_page(place / "git.html", page_contents({
+        "git": made.write_rollout(place / "git" / "r", sessions),
+        "scenarios": made.write_scenarios(place / "git" / "s", records),
+    }))  # fmt: skip
+    open_page(driver, place / "git.html")
+    text = text_of(driver, "#overview")
+    for task in {one.task for one in records}:
+        assert f"{task} git2/2 100% [34-100]" in text, task
+        assert f"{task} 2" in text, task
+    driver.execute_script(
+        "[...document.querySelectorAll('#overview a')].find((one) => one.textContent === 'git_who').click()"
+    )
+    wait_for(driver, "document.querySelector('#count').textContent === '2 of 16 sessions'")
+    tasks = driver.execute_script("return listed.map((row) => row.axes[0])")
+    assert tasks == ["git_who", "git_who"]
+    options = driver.execute_script(
+        "return [...document.querySelectorAll('select[name=task] option')].map((o) => o.value)"
+    )
+    assert set(options) == {"", *(one.task for one in records)}
+
+
 def test_a_session_reads_as_a_terminal(runs: Path, driver: Any) -> None:
     open_session(driver, runs, "#view=session&run=rollout&id=copy_files-0-s0&step=2")
     text = text_of(driver, "#session .terminal")
@@ -141,6 +247,136 @@ def test_base_and_adapter_stand_side_by_side(runs: Path, driver: Any) -> None:
     assert "base output" in columns[0]
     assert "adapter output" in columns[1]
     assert "words" in columns[2]
+
+
+def columns_of(driver: Any) -> list[str]:
+    """The run of each column, side by side."""
+    found = driver.execute_script(
+        "return [...document.querySelectorAll('.columns > section .facts')].map((one) => one.textContent[0])"
+    )
+    return [str(one) for one in found]
+
+
+def test_scenarios_of_one_id_and_two_contents_are_not_put_side_by_side(shaded: Path, driver: Any) -> None:
+    open_page(driver, shaded, "#view=compare&scenario=copy_files-0")
+    wait_for(driver, "document.querySelectorAll('.columns > section').length === 2")
+    assert columns_of(driver) == ["a", "b"]
+    assert "Another scenario" not in text_of(driver, "#session")
+    for run, other in ("ab", "ba"):
+        open_session(driver, shaded, f"#view=session&run={run}&id=sum_column-1-s0")
+        assert driver.execute_script("return document.querySelector('#session a.compare')") is None
+        press(driver, "c")
+        wait_for(driver, "document.querySelectorAll('.columns > section').length === 1")
+        assert columns_of(driver) == [run]
+        link = driver.execute_script("return location.hash")
+        open_page(driver, shaded, link)  # the link alone, in a page opened anew
+        wait_for(driver, "document.querySelectorAll('.columns > section').length === 1")
+        assert columns_of(driver) == [run]
+        assert "Another scenario has this id" in text_of(driver, "#session")
+        driver.execute_script("document.querySelector('#session p.warn a').click()")
+        wait_for(driver, f"document.querySelector('.columns .facts').textContent.startsWith('{other}')")
+    open_page(driver, shaded, "#view=list&from=0&group=1")  # nothing changed: the scenarios differ, or kept did not
+    wait_for(driver, "document.querySelector('#count').textContent === '0 of 4 sessions'")
+    open_page(driver, shaded, "#view=compare&scenario=sum_column-1&hash=%3Cb%3E")
+    wait_for(driver, "document.querySelector('#session').textContent.includes('with content hash <b> is on this page')")
+
+
+def test_j_and_k_move_through_steps_side_by_side(shaded: Path, driver: Any) -> None:
+    open_page(driver, shaded, "#view=compare&scenario=copy_files-0")
+    wait_for(driver, "document.querySelectorAll('.columns > section').length === 2")
+    driver.execute_script("window.drawn = document.querySelector('.columns')")
+    picked = (
+        "[...document.querySelectorAll('.step.picked .command')].map((one) => one.textContent.split('<')[0]).join()"
+    )
+    for key, commands in (("j", "cat part-1,ls -la"), ("j", "exit,cat part-1"), ("j", "cat part-2"), ("j", "exit"),
+                          ("j", "exit"), ("k", "cat part-2"), ("k", "exit,cat part-1")):  # fmt: skip
+        press(driver, key)
+        wait_for(driver, f"{picked} === '{commands}'")
+    assert driver.execute_script("return drawn.isConnected && here().step === '2'")
+    open_page(driver, shaded, driver.execute_script("return location.hash"))
+    wait_for(driver, f"{picked} === 'exit,cat part-1'")
+    press(driver, "n")
+    wait_for(driver, "shownRow && shownRow.id === 'sum_column-1-s0'")
+    press(driver, "?")
+    assert "side by side" in driver.execute_script(
+        "return [...document.querySelectorAll('#help tr')].find((row) => row.textContent.startsWith('j')).textContent"
+    )
+
+
+def test_a_view_that_is_unpacked_late_does_not_replace_the_one_that_is_asked_for(shaded: Path, driver: Any) -> None:
+    for first, other in (
+        ("#view=compare&scenario=copy_files-0", "#view=session&run=a&id=sum_column-1-s0"),
+        ("#view=session&run=a&id=copy_files-0-s0", "#view=session&run=a&id=sum_column-1-s0"),
+    ):
+        open_page(driver, shaded, first)
+        wait_for(driver, "document.querySelector('#session .terminal')")
+        text = text_of(driver, "#session")
+        driver.execute_async_script(
+            """
+            const [first, other, done] = arguments;
+            history.replaceState(null, "", other); route();
+            history.replaceState(null, "", first); route();
+            setTimeout(done, 500);
+            """,
+            first, other,
+        )  # fmt: skip
+        assert text_of(driver, "#session") == text
+
+
+def test_tokens_are_shaded_by_how_unlikely_they_were(shaded: Path, driver: Any) -> None:
+    open_session(driver, shaded, "#view=session&run=a&id=copy_files-0-s0")
+    tokens = driver.execute_script(
+        "return [...document.querySelectorAll(\"[data-step='1'] .tok\")].map((one) => [one.textContent, one.title,"
+        " Number(one.style.getPropertyValue('--p')), getComputedStyle(one).backgroundColor,"
+        " one.classList.contains('end-marker')])"
+    )
+    texts, titles, shades, colours, ends = zip(*tokens, strict=True)
+    assert "".join(texts).startswith("cat part-1")
+    assert "".join(text for text, end in zip(texts, ends, strict=True) if not end) == "cat part-1"
+    assert any(ends)
+    probabilities = [math.exp(-0.5 * at) for at in range(1, len(tokens) + 1)]
+    assert list(titles) == [f"log-prob {-0.5 * at:.3f}, p {p:.3f}" for at, p in enumerate(probabilities, 1)]
+    assert list(shades) == [pytest.approx(50 * (1 - p), abs=0.51) for p in probabilities]
+    assert len(set(colours)) == len(set(shades))
+    assert colours[0] != colours[-1]
+    assert "the less likely a token was to the model, the stronger its colour" in text_of(driver, "#session .terminal")
+
+
+def test_what_json_does_not_have_is_null_on_the_page(place: Path, driver: Any) -> None:
+    """Python's json writes NaN and Infinity bare, which a browser refuses."""
+    directory = place / "numbers" / "rollout"
+    record = made.scenarios(1)[0]
+    nan, infinite = float("nan"), float("inf")
+    one = made.session(record, "x\n")
+    steps = [one.steps[0].model_copy(update={"duration_seconds": nan})]
+    operator = OperatorInfo(kind="endpoint", sampling={"top_p": infinite})
+    made.write_rollout(directory, [one.model_copy(update={"steps": steps, "operator": operator})])
+    manifest = json.loads((directory / "manifest.json").read_text())
+    flags = {"temperature": nan, "parts": [-infinite, {"x": infinite}]}
+    (directory / "manifest.json").write_text(json.dumps({**manifest, "flags": flags}))
+    adapter = made.write_training(place / "numbers" / "adapter")
+    rows = [{"step": step, "loss": loss} for step, loss in enumerate((2.0, nan, -infinite, 1.0), 1)]
+    (adapter / "log_history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_page(place / "numbers.html", page_contents({"r": directory, "t": adapter}))
+    open_page(driver, place / "numbers.html")
+    text = text_of(driver, "#overview")
+    assert "temperatureNaN" in text
+    assert '["-Infinity",{"x":"Infinity"}]' in text
+    assert "loss, NaN or infinite in 2 steps, left out" in text
+    open_session(driver, place / "numbers.html", f"#view=session&run=r&id={one.id}")
+    assert "? s" in text_of(driver, "#session .step-facts")
+    assert logs(driver) == []
+
+
+def test_a_page_whose_index_is_broken_says_so(runs: Path, place: Path, driver: Any) -> None:
+    broken = place / "broken.html"
+    broken.write_text(runs.read_text().replace('id="index">{', 'id="index">{"x": NaN,', 1))
+    driver.get("about:blank")
+    driver.get(broken.resolve().as_uri())
+    wait_for(driver, "!document.querySelector('#fault').hidden")
+    assert "The page failed: " in text_of(driver, "#fault")
+    assert "JSON" in text_of(driver, "#fault")
+    logs(driver)
 
 
 def test_keys_reach_everything(runs: Path, driver: Any) -> None:
@@ -178,17 +414,39 @@ def test_keys_reach_everything(runs: Path, driver: Any) -> None:
 
 
 def test_hostile_text_is_shown_and_runs_nothing(hostile: Path, driver: Any) -> None:
+    def holds(selector: str, *words: str) -> None:
+        text = text_of(driver, selector)
+        for word in words:
+            assert as_text(word + HOSTILE) in text, word
+
     open_page(driver, hostile)
-    assert as_text(HOSTILE) in text_of(driver, "#overview")
+    holds("#overview", "label", "source", "training", "flag", "commit", "metric", "gate", "reason")
+    assert "value<script>" in text_of(driver, "#overview")
     open_list(driver, hostile)
-    assert as_text(HOSTILE) in text_of(driver, ".row .group")
-    assert as_text(HOSTILE) in text_of(driver, ".row .why")
+    holds(".row .group", "label")
+    driver.execute_script("pick(1)")
+    assert as_text("reason" + HOSTILE) in "".join(
+        driver.execute_script("return [...document.querySelectorAll('.row .why')].map((one) => one.textContent)")
+    )
     driver.execute_script("location.hash = linkTo(listed[0])")
-    wait_for(driver, "document.querySelector('#session .terminal')")
-    assert text_of(driver, "#session .step[data-step='1'] pre:not(.command)") == as_text(HOSTILE)
+    wait_for(driver, "document.querySelector('#session .tok')")
+    assert text_of(driver, "#session .step[data-step='1'] pre:not(.command)") == as_text("output" + HOSTILE)
+    assert text_of(driver, "#session .step[data-step='1'] .command").startswith(as_text("command" + HOSTILE))
+    assert driver.execute_script("return document.querySelectorAll(\"[data-step='1'] .tok\").length") > 20
+    holds("#session", "label", "/cwd", "directive", "checker", "solution", "announcement", "source", "fixture")
+    assert "base<script>window.ran" in text_of(driver, "#session .facts")
+    assert as_text("/home/operator/path" + in_path(HOSTILE)) in text_of(driver, "#session .scenario")
+    driver.execute_script("location.hash = linkTo(listed[1])")
+    wait_for(driver, "shownRow === listed[1] && document.querySelector('#session .terminal')")
+    holds("#session", "model", "sampling", "error", "reason", "/changed")
+    press(driver, "c")
+    wait_for(driver, "document.querySelectorAll('.columns > section').length === 2")
+    holds("#session h2", "Side by side: scenario")
+    holds("#session", "model", "sampling", "error", "reason", "/changed")
+    assert "(content «ESC»<script>win)" in text_of(driver, "#session")
     found = driver.execute_script(
         "return [window.ran, document.title, document.querySelectorAll('img, iframe, object, embed, link').length,"
-        " document.scripts.length - 2 - DATA.rows.length, performance.getEntriesByType('resource').length]"
+        " document.scripts.length - 3 - DATA.rows.length, performance.getEntriesByType('resource').length]"
     )
     assert found == [None, "sekft runs", 0, 0, 0]
     assert logs(driver) == []
@@ -245,14 +503,22 @@ def test_2000_sessions_are_listed_and_read_on_demand(large: Path, driver: Any) -
     assert "some output" in text_of(driver, "#session .terminal")
 
 
-@pytest.mark.parametrize("link", ["", "#view=list", "#view=session&run=rollout&id=copy_files-0-s0"])
-def test_a_phone_needs_no_sideways_scrolling(link: str, runs: Path, driver: Any) -> None:
+@pytest.mark.parametrize("page", ["runs", "shaded", "hostile", "overlong"])
+def test_a_phone_needs_no_sideways_scrolling(page: str, request: pytest.FixtureRequest, driver: Any) -> None:
+    path: Path = request.getfixturevalue(page)
     size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        open_page(driver, runs, link)
-        if "session" in link:
-            wait_for(driver, "document.querySelector('#session .terminal')")
+        open_page(driver, path)
+        rows = driver.execute_script("return [linkTo(ROWS[0]), linkTo(ROWS.at(-1)), link(compared(ROWS.at(-1)))]")
+        for link in ("", "#view=list", *rows, f"{rows[1]}&id=none"):
+            open_page(driver, path, link)
+            if link in rows:
+                wait_for(driver, "document.querySelector('#session .terminal')")
+                driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= 360, link
+        open_page(driver, path, "#view=list")
+        driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
         assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

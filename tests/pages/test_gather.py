@@ -1,16 +1,19 @@
 """What a page holds is what the directories hold: kinds, rates, differences, curves, tokens."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from examples.git_repositories.author import write_drafts
 from model.render import Renderer
 from pages.document import Contents
 from pages.gather import kind_of, page_contents
 from pipeline.files import write_json, write_record
 from pipeline.rates import RATES
 from schema import BadInputError, OperatorInfo
+from taxonomy import AXES, balance
 from tests.helpers import run_directories as made, tiny
 
 
@@ -107,6 +110,57 @@ def test_tokens_are_shaded_where_the_tokenizer_is_there(family: str, tmp_path: P
 
 def block(contents: Contents) -> dict[str, Any]:
     return dict(contents.blocks)["t0"]  # type: ignore[no-any-return]
+
+
+def test_balance_is_counted_from_the_records(tmp_path: Path) -> None:
+    """The manifests of a split and of hand-written scenarios hold none; the one in the helper's manifest is wrong."""
+    directory = made.write_scenarios(tmp_path / "scenarios", made.scenarios(8))
+    found = [page_contents({"s": directory}).index["sources"][0]["balance"]]
+    write_json(directory / "manifest.json", {"stage": "split", "finished": True, "flags": {"by": "archetype"}})
+    found.append(page_contents({"s": directory}).index["sources"][0]["balance"])
+    (directory / "manifest.json").unlink()
+    found.append(page_contents({"s": directory}).index["sources"][0]["balance"])
+    one_value = {axis: 1 / len(values) for axis, values in AXES.items()}
+    assert found == [pytest.approx({**one_value, "task": 4 / len(AXES["task"])})] * 3
+
+
+def test_an_own_taxonomy_has_rates_balance_and_values_on_the_page(tmp_path: Path) -> None:
+    """The git domain of examples/: its eight archetypes beside the shipped ones."""
+    records = write_drafts(16, seed=1)
+    tasks = sorted({record.task for record in records})
+    assert len(tasks) == 8
+    good = tasks[0]
+    sessions = [
+        made.session(one, "x\n", taxonomy=one.taxonomy, outcome="exit" if one.task == good else "max_steps")
+        for one in records
+    ]
+    runs = {"s": made.write_scenarios(tmp_path / "s", records), "r": made.write_rollout(tmp_path / "r", sessions)}
+    for named in (runs, {"r": runs["r"]}):  # with its scenarios, and without
+        (group,) = page_contents(named).index["groups"]
+        cells = {value: rates["verified_rate"][0] for value, rates in group["per_axis"]["task"].items()}
+        assert cells == {one: "2/2 100% [34-100]" if one == good else "0/2 0% [0-66]" for one in tasks}
+    (source,) = page_contents(runs).index["sources"]
+    assert source["axes"]["task"] == dict.fromkeys(tasks, 2)
+    assert source["balance"]["task"] == pytest.approx(8 / (len(AXES["task"]) + 8))
+    providers = [one.provider_kind for one in records]
+    assert source["balance"]["provider"] == pytest.approx(balance(providers, len(AXES["provider"])))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("attempts", "ten"), ("attempts", float("inf")), ("refused", ["solution"]), ("refused", {"solution": None}),
+        ("yield", "all"), ("yield", {"solution": None}), ("yield", {"solution": {"reached": 3}}),
+        ("yield", {"solution": {"reached": 3, "passed": float("nan")}}),
+    ],
+)  # fmt: skip
+def test_malformed_gate_counts_are_named(name: str, value: Any, tmp_path: Path) -> None:
+    directory = made.write_scenarios(tmp_path / "s", made.scenarios(2))
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["counts"][name] = value
+    write_json(directory / "manifest.json", manifest)
+    with pytest.raises(BadInputError, match=rf"s/manifest\.json: counts\.{name}: is not what generate\.py counts"):
+        page_contents({"s": directory})
 
 
 def test_unfinished_directories_need_partial(tmp_path: Path) -> None:

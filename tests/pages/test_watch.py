@@ -16,7 +16,7 @@ from pipeline import locks
 from operators.under_way import UnderWay
 from pages.watch import Watcher, duration, line_of
 from pipeline.files import write_json, write_record
-from tests.helpers import ROOT, run_directories as made
+from tests.helpers import ROOT, policy, run_directories as made, tiny
 from tests.helpers.rollouts import clean_environment, command_line, made as templates, write_scenarios
 
 DEADLINE_SECONDS = 300.0
@@ -44,6 +44,185 @@ def state_of(directory: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in [directory, *directory.glob("**/*")]}
 
 
+def followed(out: Path, *command: str | Path) -> tuple[dict[str, object], list[str]]:
+    """What `--watch out` prints while this script runs as a process of its own: the summary and the lines."""
+    run = subprocess.Popen(
+        [sys.executable, *map(str, command)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env=clean_environment(OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES=""),
+    )  # fmt: skip
+    until(lambda: (out / "manifest.json").exists() or run.poll() is not None, "the run has not begun")
+    watcher = watching(out, stderr=subprocess.PIPE)
+    told, lines = watcher.communicate(timeout=DEADLINE_SECONDS)
+    _, errors = run.communicate(timeout=DEADLINE_SECONDS)
+    assert run.returncode == 0, errors
+    assert watcher.returncode == 0, lines
+    return json.loads(told), lines.splitlines()
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.base(tmp_path_factory.mktemp("watch") / "base")
+
+
+def test_a_running_sft_is_followed_to_its_end(base: Path, tmp_path: Path) -> None:
+    out = tmp_path / "adapter"
+    for index in range(4):
+        write_record(tmp_path / "data", tiny.trajectory(f"t{index}-s0"))
+    told, lines = followed(
+        out, "sft.py", "--data", tmp_path / "data", "--base", base, "--out", out, "--epochs", "10", "--accum", "1",
+        "--dtype", "fp32", "--no-reload",
+    )  # fmt: skip
+    assert told == {"out": str(out), "records": 0, "state": "finished"}
+    assert lines[0].startswith("sft running | step ")
+    steps = [int(line.split("step ")[1].split("/")[0]) for line in lines]
+    assert steps == sorted(steps)
+    assert len(set(steps)) > 2, lines
+    assert any(re.search(r"running \| step \d+/40, loss \d.* \| \d+:\d\d left", line) for line in lines), lines
+    assert re.match(r"sft finished \| step 40/40, loss \d\.\d{4} over 10 steps, epoch 10, lr ", lines[-1]), lines
+
+
+@pytest.mark.docker
+def test_a_running_eval_is_followed_to_its_end(base: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    held = write_scenarios(tmp_path / "held", templates(6))
+    told, lines = followed(
+        out, "eval.py", "--base", base, "--scenarios", held, "--n", "6", "--max-steps", "8", "--max-new-tokens", "24",
+        "--workers", "2", "--out", out,
+    )  # fmt: skip
+    assert told == {"out": str(out), "records": 6, "state": "finished"}
+    assert lines[0].startswith("eval running | 0/")
+    assert any(re.search(r"running \| \d/6 \|.*-s0 step \d: ", line) for line in lines), lines
+    assert lines[-1].startswith("eval finished | 6/6 | base: kept 0/6 0% ")
+
+
+@pytest.mark.docker
+def test_a_running_rl_is_followed_from_its_episodes(base: Path, tmp_path: Path) -> None:
+    worlds = policy.write_worlds(tmp_path / "scenarios")
+    start = policy.undecided_adapter(base, tmp_path / "sft", worlds)
+    out = tmp_path / "rl"
+    command = [
+        "rl.py", "--base", base, "--adapter", start, "--scenarios", tmp_path / "scenarios", "--out", out,
+        *policy.FLAGS, "--updates", "2", "--no-reload",
+    ]  # fmt: skip
+    run = subprocess.Popen(
+        [sys.executable, *map(str, command)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env=clean_environment(OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES=""),
+    )  # fmt: skip
+    episodes = out / "episodes"
+    until(lambda: (episodes / ".live.json").exists() or run.poll() is not None, "no episode is under way")
+    watcher = watching(episodes, stderr=subprocess.PIPE)
+    told, errors = watcher.communicate(timeout=DEADLINE_SECONDS)
+    _, told_by_run = run.communicate(timeout=DEADLINE_SECONDS)
+    assert run.returncode == 0, told_by_run
+    assert json.loads(told) == {"out": str(episodes), "records": len([*episodes.glob("w*.json")]), "state": "finished"}
+    lines = errors.splitlines()
+    assert lines[0].startswith("rl running | step 0/2 | "), lines
+    assert re.search(r"w\d-s\d step \d: ", errors), lines
+    second = next(line for line in lines if "step 1/2" in line)
+    assert re.search(r"reward \d\.\d{4} over 1 steps, .*\| episodes: kept \d+/\d+ .*\| \d+:\d\d left", second)
+    assert lines[-1].startswith("rl finished | step 2/2, "), lines
+
+
+def test_rl_shows_steps_reward_episodes_and_the_time_left(tmp_path: Path) -> None:
+    flags = {"updates": 50, "epochs": 1, "replay": False}
+    out = begun(tmp_path / "out", "rl", flags=flags)
+    begun(out / "episodes", "rl", flags=flags)
+    locks.hold(out)
+    try:
+        record = made.scenarios(1)[0]
+        with UnderWay(out / "episodes", total=4) as under_way, under_way.episode("copy_files-0-s1") as told:
+            told("ls -la")
+            first = line_of(Watcher(out).look())
+            assert first.startswith("rl running | step 0/50 | - left | copy_files-0-s1 step 1: ls -la")
+            write_record(out / "episodes", made.session(record, "words\n"))
+            rows = [
+                {"step": step, "loss": 0.5, "reward": step / 40, "sample_seconds": 6.0, "update_seconds": 2.0}
+                for step in range(1, 41)
+            ]
+            (out / "log_history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            for named in (out, out / "episodes"):
+                found = Watcher(named).look()
+                assert found.state() == "running"
+                assert found.seconds_left() == pytest.approx(80)
+                assert line_of(found) == (
+                    "rl running | step 40/50, loss 0.5000 over 10 steps, reward 0.8875 over 10 steps, "
+                    "sample_seconds 6, update_seconds 2 | episodes: kept 1/1 100% [21-100] | 1:20 left"
+                    " | copy_files-0-s1 step 1: ls -la"
+                )
+            begun(out, "rl", flags={**flags, "replay": True})
+            assert "step 40/?" in line_of(Watcher(out).look())
+    finally:
+        locks.release(out)
+
+
+def test_generate_shows_scenarios_and_the_time_left(tmp_path: Path) -> None:
+    out = begun(tmp_path / "out", "generate", flags={"n": 4})
+    locks.hold(out)
+    try:
+        watcher, records = Watcher(out), made.scenarios(4)
+        assert line_of(watcher.look()) == "generate running | 0/4 | - left"
+        write_record(out, records[0])
+        watcher.look()
+        time.sleep(0.2)
+        for record in records[1:3]:
+            write_record(out, record)
+        found = watcher.look()
+        assert found.per_second is not None
+        assert found.seconds_left() == pytest.approx(1 / found.per_second)
+        assert line_of(found) == f"generate running | 3/4 | {duration(found.seconds_left())} left"
+    finally:
+        locks.release(out)
+
+
+def test_an_eval_whose_base_plays_fewer_knows_its_total_once_the_adapter_plays(tmp_path: Path) -> None:
+    flags = {"compare_base": True, "n": 8, "base_n": 2}
+    out = begun(tmp_path / "out", "eval", flags=flags, inputs={"adapter_model.safetensors": "x"})
+    with UnderWay(out / "base", total=2):
+        assert Watcher(out).look().total is None
+    with UnderWay(out / "adapter", total=8):
+        assert Watcher(out).look().total == 10
+
+
+@pytest.mark.parametrize(
+    ("stage", "flags", "log", "words"),
+    [
+        ("sft", {"epochs": "two"}, b'{"step": 1, "epoch": 1}\n', "manifest.json: flags.epochs: 'two' is no whole"),
+        ("sft", {"epochs": float("nan")}, b'{"step": 1, "epoch": 1}\n', "manifest.json: flags.epochs: 'nan' is no"),
+        ("rl", {"updates": -3}, None, "manifest.json: flags.updates: '-3' is no whole number"),
+        ("generate", {"n": [1]}, None, "manifest.json: flags.n: '[1]' is no whole number"),
+        ("sft", {}, b'{"step": 1}\n\xff\n', "log_history.jsonl: a line is no logged step (line 2: 'utf-8' codec"),
+        ("sft", {}, b'{"step": Infinity}\n', "log_history.jsonl: a line is no logged step (line 1: step is 'inf'"),
+        ("sft", {}, b"[1]\n", "log_history.jsonl: a line is no logged step (line 1: step is 'None'"),
+        ("sft", {}, b"[" * 100_000 + b"\n", "log_history.jsonl: a line is no logged step (line 1: "),
+    ],
+)
+def test_a_malformed_run_is_one_line_and_exit_2(
+    stage: str, flags: dict[str, object], log: bytes | None, words: str, tmp_path: Path
+) -> None:
+    out = begun(tmp_path / "out", stage, flags=flags)
+    if log is not None:
+        (out / "log_history.jsonl").write_bytes(log)
+    watcher = watching(out, stderr=subprocess.PIPE)
+    told, errors = watcher.communicate(timeout=DEADLINE_SECONDS)
+    assert (watcher.returncode, told) == (2, "")
+    (line,) = errors.splitlines()
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    "text", ['{"kept": "yes", "outcome": "exit"}', '{"outcome": ["exit"]}', '{"verified": 7}', "[]", "3", "{", "\udcff"]
+)
+def test_a_file_that_is_no_record_is_named_and_the_rest_is_counted(text: str, tmp_path: Path) -> None:
+    out = begun(tmp_path / "out")
+    write_record(out, made.session(made.scenarios(1)[0], "words\n"))
+    (out / "b\x1b.json").write_text(text, errors="surrogateescape")
+    (out / ".live.json").write_bytes(b'{"total": "\xff"}')
+    assert line_of(Watcher(out).look()) == (
+        "rollout stopped: the same command again goes on | 1/? | out: kept 1/1 100% [21-100] | - left"
+        " | out: 1 not counted, no records: such as b«ESC».json"
+    )
+
+
 @pytest.mark.docker
 def test_a_running_rollout_is_followed_to_its_end(tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -66,9 +245,31 @@ def test_a_running_rollout_is_followed_to_its_end(tmp_path: Path) -> None:
     assert re.search(r"-s\d step \d+: ", lines), lines
 
 
+HOSTILE = "\x1b]0;title\x07\x9b31m \u202e[bold]\n"
+NAMED = "«ESC»]0;title«BEL»«U+009B»31m «U+202E»[bold]"
+
+
+def test_hostile_texts_make_one_line_of_plain_text(tmp_path: Path) -> None:
+    """A stage, a metric, an outcome, an id and a command that would set the terminal's title."""
+    for log in (None, json.dumps({"step": 3, "loss": 1.0, f"m{HOSTILE}": 2.5}) + "\n"):
+        out = begun(tmp_path / f"{log is None}", f"s{HOSTILE}")
+        write_json(out / "a.json", {"outcome": f"o{HOSTILE}", "kept": False, "verified": False})
+        if log:
+            (out / "log_history.jsonl").write_text(log)
+        with UnderWay(out, total=2) as under_way, under_way.episode(f"i{HOSTILE}" + "w" * 5000) as told:
+            told(f"c{HOSTILE}")
+            line = line_of(Watcher(out).look())
+        assert line.isprintable()
+        assert line.startswith(f"s{NAMED}⏎ stopped")
+        assert f"i{NAMED}⏎" in line
+        assert f": c{NAMED}⏎" in line
+        assert (f"m{NAMED}⏎ 2.5" in line) == bool(log)
+        assert len(line) < 1000
+
+
 def test_a_terminal_shows_rates_episodes_and_the_end(tmp_path: Path) -> None:
-    """The terminal is a real one, a pty; the hostile command reaches it as text."""
-    out = begun(tmp_path / "out")
+    """The terminal is a real one, a pty; hostile texts reach it as text."""
+    out = begun(tmp_path / "out", f"s{HOSTILE}")
     locks.hold(out)
     records = made.scenarios(4)
     terminal, end = pty.openpty()
@@ -86,14 +287,20 @@ def test_a_terminal_shows_rates_episodes_and_the_end(tmp_path: Path) -> None:
         return text in shown.decode(errors="replace")
 
     try:
-        with UnderWay(out, total=4) as under_way, under_way.episode("copy_files-0-s0") as told:
-            told("printf '\x1b]0;title\x07\x9b31m \u202e'\nls")
-            until(lambda: sees("copy_files-0-s0"), "no episode")
-            until(lambda: sees("printf '«ESC»]0;title«BEL»"), "no command")
+        with UnderWay(out, total=4) as under_way, under_way.episode(f"copy{HOSTILE}") as told:
+            told(f"printf {HOSTILE}ls")
+            until(lambda: sees(f"s{NAMED}"), "no stage")
+            until(lambda: sees("copy«ESC»"), "no episode")
+            until(lambda: sees("printf «ESC»]0;title«BEL»"), "no command")
+            write_json(out / "b.json", {"outcome": f"o{HOSTILE}", "kept": False, "verified": False})
+            until(lambda: sees("o«ESC»]0"), "no outcome")
+            (out / "b.json").unlink()
             write_record(out, made.session(records[0], "words\n"))
             until(lambda: sees("1/1 100%") and sees("verified"), "no rate")
             until(lambda: sees("records/min"), "no speed")
-        write_json(out / "manifest.json", {"stage": "rollout", "finished": True})
+            (out / "log_history.jsonl").write_text(json.dumps({"step": 3, "loss": 1.0, f"m{HOSTILE}": 2.5}) + "\n")
+            until(lambda: sees("m«ESC»]0"), "no metric")
+        write_json(out / "manifest.json", {"stage": f"s{HOSTILE}", "finished": True})
         assert watcher.wait(DEADLINE_SECONDS) == 0
         sees("")
     finally:
@@ -140,11 +347,11 @@ def test_a_training_shows_steps_and_the_time_left(tmp_path: Path) -> None:
     try:
         watcher = Watcher(out)
         first = watcher.look()
-        assert "step 5/20, loss 2.0000 over 1 steps, epoch 0.5, reward 0.25" in line_of(first)
+        assert "step 5/20, loss 2.0000 over 1 steps, reward 0.2500 over 1 steps, epoch 0.5 |" in line_of(first)
         assert first.seconds_left() is None
         log.write_text("".join(json.dumps({**row, "step": step, "epoch": step / 10}) + "\n" for step in (5, 6, 10)))
         second = watcher.look()
-        speed = second.steps_per_second
+        speed = second.per_second
         assert speed is not None
         assert second.seconds_left() == pytest.approx(10 / speed)
     finally:
@@ -171,3 +378,4 @@ def test_an_eval_counts_every_subject(tmp_path: Path) -> None:
 
 def test_durations_read_as_clocks() -> None:
     assert [duration(one) for one in (None, 0, 61.4, 3723)] == ["-", "0:00", "1:01", "1:02:03"]
+    assert [duration(float(one)) for one in ("nan", "inf")] == ["-", "-"]
