@@ -218,6 +218,13 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         "'another'",
     ),
     ("rollout.py", ["--operator", "local", "--adapter", "file", "--scenarios", "good", "--out", "o"], {}, "not JSON"),
+    ("rollout.py", ["--operator", "reference", "--slips", "2", "--scenarios", "good", "--out", "o"], {}, "--slips 2.0"),
+    (
+        "rollout.py",
+        ["--operator", "local", "--slips", "0.2", "--scenarios", "good", "--out", "o"],
+        {},
+        "--slips belongs",
+    ),
     ("dpo.py", ["--base", BASE, "--adapter", "none.json", "--data", "sessions"], {}, "no adapter is selected"),
     ("training.reload", ["--base", BASE, "--adapter", "none.json"], {}, "none is selected"),
     ("eval.py", ["--adapter", "chosen.json", "--scenarios", "good"], {}, "gone is no adapter's directory"),
