@@ -15,7 +15,7 @@ Tool calls stay structured. The JSON Lines of all forms hold the same rows in th
 - trl: `messages` with arguments as objects, `tools` as JSON text; pairs as `prompt`, `chosen`, `rejected`.
 - axolotl: for `type: chat_template`; pairs for `rl: dpo` with `type: passthrough.default`, because axolotl's other
   preference types train the last message of each side alone.
-- unsloth: as trl; its own data code reads `messages` and `tools`. It has none for pairs, which TRL's DPOTrainer reads.
+- unsloth: as trl; its own data code reads `messages` and `tools`. A DPO run with it uses TRL's DPOTrainer.
 
 `python -m bench.forms` loads axolotl's and unsloth's in their own code; a test lets TRL's trainers take a step.
 """

@@ -122,6 +122,16 @@ def test_a_line_that_is_nested_too_deeply_is_named(tmp_path: Path) -> None:
     assert len(errors.splitlines()) == 1
 
 
+def test_a_failed_hack_is_no_side_of_a_pair(tmp_path: Path) -> None:
+    hack = [trip(0, [call("bash", command="cat gold_patch.diff")], "the answer")]
+    rows = [foreign("x"), foreign("x", trips=hack, resolved=False, sample=1)]
+    out = tmp_path / "out"
+    summary, _ = export("--archive", write_array(tmp_path / "a.json", rows), "--out", out)
+    assert (summary["sft"], summary["pairs"]) == (1, 0)
+    assert list(headings(out).values()) == ["exported", "reward_hack"]
+    assert not any("the answer" in path.read_text() for path in out.glob("*.openai.jsonl"))
+
+
 def test_contradicting_rows_are_seen_before_anything_is_cut_away(tmp_path: Path) -> None:
     trips = [trip(at, [call("bash", command="ls")], "y" * 2000) for at in range(3)]
     row = foreign("x", trips=trips)

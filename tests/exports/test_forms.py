@@ -88,6 +88,11 @@ def test_the_openai_pairs_have_the_shape_of_its_preference_fine_tuning(written: 
         assert pair[side][-1]["content"] == last
 
 
+def test_unsloths_pairs_are_those_that_trl_reads(written: Path) -> None:
+    unsloth, trl = ((written / f"pairs.{form}.jsonl").read_bytes() for form in ("unsloth", "trl"))
+    assert unsloth == trl != b""
+
+
 def tool_tokenizer(base: Path) -> Any:
     from transformers import AutoTokenizer
 

@@ -65,7 +65,7 @@ TOOLS = "{{ tools | tojson if tools else '' }}{% for m in messages %}{{ m.conten
         (TOOLS, [SCHEMA + "Fix it." + ".." + "README.md."]),  # the null content is empty, and the schemas are counted
         (
             "{{ raise_exception('no') }}",
-            ["Fix it.", "README.md", "c1", "bash", '{"command": "ls"}', SCHEMA],
+            ["Fix it.", "README.md", "c1", "bash", '{"command": "ls"}', SCHEMA[1:-1]],
         ),
     ],
 )
