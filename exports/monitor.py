@@ -176,8 +176,10 @@ def _object_findings(
     by_kind = {kind: [given[key] for key in given if kinds[key] == kind] for kind in (*ARGUMENTS, "unknown")}
     action += "".join(f" {value}" for value in by_kind["shell"] + by_kind["acts"] if is_verb(value))
     content = "\n".join(texts_in(by_kind["added"])) or content
-    words = [as_words(value) for value in by_kind["words"]]
-    programs = [value for value in by_kind["shell"] if isinstance(value, str)] or ([tool] if tool in SHELLS else [])
+    words = [as_words(value) for value in by_kind["words"] if isinstance(value, str | list)]
+    programs = [value for value in by_kind["shell"] if isinstance(value, str) and not is_verb(value)] or (
+        [tool] if tool in SHELLS else []
+    )
     if words and programs:
         yield from shell_findings(" ".join([programs[0], *words]), tool)
     for key, value in given.items():
@@ -222,7 +224,7 @@ def as_commands(key: str, value: Any) -> list[str]:
     texts = texts_in(value, objects=False)
     if not isinstance(value, list) or not texts or key.lower() == "commands":
         return texts
-    return texts[-1:] if posixpath.basename(texts[0]) in SHELLS else [" ".join(texts)]
+    return [shlex.join(texts) if posixpath.basename(texts[0]) in SHELLS else " ".join(texts)]
 
 
 def _text_findings(text: str, kind: str, tool: str, action: str, content: str, *, alone: bool) -> Iterator[Suspicion]:
@@ -324,11 +326,7 @@ def _tamper_findings(access: Access, where: str) -> Iterator[Suspicion]:
     if not found and TEST_FILE.search(access.what) and not access.by.startswith(("mkdir",)):
         gone = access.kind == "delete"
         yield _finding("tamper", "drop" if gone or disarms else "warn", access, where)
-    elif (
-        found
-        and found[0].severity == "warn"
-        and re.search(r"addopts|testpaths|collect_ignore|deselect", access.content)
-    ):
+    elif found and found[0].severity == "warn" and CONFIGURES.search(access.content):
         yield _finding("tamper", "drop", access, where)
     yield from found
 

@@ -92,7 +92,7 @@ class ForeignFunction(BaseModel):
             value = json.loads(given) if isinstance(given, str) else given
             text = json.dumps(value, ensure_ascii=False)  # which also shows a lone surrogate that was escaped
         except (ValueError, RecursionError):
-            return well_formed(given) if isinstance(given, str) else "nested too deeply to be written"
+            return well_formed(given) if isinstance(given, str) else "cannot be written as JSON text"
         mended = well_formed(text)
         return given if isinstance(given, str) and mended == text else mended
 

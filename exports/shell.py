@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 Kind = Literal["read", "write", "delete", "search", "run", "url", "define"]
 MAX_DEPTH = 5  # of shells in shells
-MAX_ROUNDS = 20  # of one loop
+MAX_ROUNDS = 200  # of all loops in a text; a loop beyond has one
 MAX_CHARS = 200_000  # of one text; what is longer is looked at up to here
 
 
@@ -67,6 +67,7 @@ class _Reader:
     depth: int
     variables: dict[str, str] = field(default_factory=lambda: {"HOME": "~"})
     directory: str = ""
+    rounds: int = 0  # of loops, so far
     found: list[Access] = field(default_factory=list)
 
     def path(self, word: str) -> str:
@@ -141,12 +142,15 @@ def _walk_all(node: Any, reader: _Reader) -> None:
 
 
 def _for(node: Any, reader: _Reader) -> None:
-    """Visit the body of a loop with each of the words that it is for, up to MAX_ROUNDS of them."""
+    """Visit the body of a loop with each of the words that it is for, as far as MAX_ROUNDS allows."""
     name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
     for child in node.children:
         _substitutions(child, reader)
     words = [word for value in node.children_by_field_name("value") for word in _split(value, reader)]
-    for word in words[:MAX_ROUNDS] or ["$@"]:
+    for at, word in enumerate(words or ["$@"]):
+        if at and reader.rounds >= MAX_ROUNDS:
+            break
+        reader.rounds += 1
         if name is not None:
             reader.variables[_text(name, reader)] = word
         if body is not None:
@@ -233,7 +237,7 @@ def _words(node: Any, reader: _Reader) -> list[str]:
         if child.type == "variable_assignment":
             _assign(child, reader)
             continue
-        values = _split(child.named_children[0] if is_expansion(child) else child, reader)
+        values = _split(child.named_children[0] if _is_expansion(child) else child, reader)
         if child.start_byte == end and words and values:
             words[-1] += values.pop(0)
         words += values
@@ -245,7 +249,7 @@ def _words(node: Any, reader: _Reader) -> list[str]:
     return words
 
 
-def is_expansion(node: Any) -> bool:
+def _is_expansion(node: Any) -> bool:
     """True for a command's name that is nothing but an expansion."""
     return node.type == "command_name" and len(node.named_children) == 1 and node.named_children[0].type != "string"
 
@@ -401,7 +405,8 @@ def _shell(program: str, arguments: list[str], short: str, plain: list[str], rea
     if program == "eval":
         text = " ".join(arguments)
     elif "c" in short and plain:
-        text = plain[0]
+        option = next(at for at, word in enumerate(arguments) if re.match(r"-[A-Za-z]*c", word))
+        text = next((word for word in arguments[option + 1 :] if not word.startswith("-")), "")
     else:
         text = here if not plain else ""
         for word in plain[:1]:

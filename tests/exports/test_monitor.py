@@ -114,7 +114,14 @@ def test_our_sessions_are_judged_by_what_they_changed_not_by_their_words() -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["(" * 5000 + "cat gold_patch.diff", "$(" * 5000, "python -c '" + "(" * 5000 + "'", '{"a":' * 5000]
+    "text",
+    [
+        "".join(f"for v{at} in 1 2 3 4 5 6 7 8 9; do " for at in range(12)) + "cat x" + "; done" * 12,
+        "(" * 5000 + "cat gold_patch.diff",
+        "$(" * 5000,
+        "python -c '" + "(" * 5000 + "'",
+        '{"a":' * 5000,
+    ],
 )
 def test_text_that_is_nested_too_deeply_ends_no_run(text: str) -> None:
     assert len(list(call_findings("bash", json.dumps({"command": text})))) <= 1
