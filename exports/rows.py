@@ -36,7 +36,7 @@ Message = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_c
 MAX_NESTING = 100  # of objects and arrays in one another: what is far deeper, Python can neither read nor write
 
 
-def well_formed(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with U+FFFD for each half of a surrogate pair that stands alone: UTF-8 has no bytes for one."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -45,10 +45,10 @@ def plain_json(value: Any) -> Any:
     """A value that JSON text of at most MAX_NESTING levels can hold, well formed. Raises ValueError otherwise."""
     if nesting(value) > MAX_NESTING:
         raise ValueError(f"nested deeper than {MAX_NESTING} levels")
-    return json.loads(well_formed(json.dumps(value, ensure_ascii=False, allow_nan=False)))
+    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False)))
 
 
-Text = Annotated[StrictStr, AfterValidator(well_formed)]
+Text = Annotated[StrictStr, AfterValidator(replace_surrogates)]
 
 
 class ForeignToolFunction(BaseModel):
@@ -92,8 +92,8 @@ class ForeignFunction(BaseModel):
             value = json.loads(given) if isinstance(given, str) else given
             text = json.dumps(value, ensure_ascii=False)  # which also shows a lone surrogate that was escaped
         except (ValueError, RecursionError):
-            return well_formed(given) if isinstance(given, str) else "cannot be written as JSON text"
-        mended = well_formed(text)
+            return replace_surrogates(given) if isinstance(given, str) else "cannot be written as JSON text"
+        mended = replace_surrogates(text)
         return given if isinstance(given, str) and mended == text else mended
 
 
