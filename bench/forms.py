@@ -10,7 +10,8 @@ this runs in an environment of its own that sees the project's packages and has 
     /tmp/forms/bin/pip install --no-deps axolotl==0.19.0 unsloth_zoo==2026.10.9 addict fire colorama termcolor
     /tmp/forms/bin/python -m bench.forms --exported exported --base base/smollm2
 
-TRL's SFTTrainer and DPOTrainer take a step on their form in tests/exports/test_forms.py.
+TRL's SFTTrainer and DPOTrainer take a step on their form in tests/exports/test_forms.py. No code of unsloth's reads
+pairs.unsloth.jsonl here: it has the lines of pairs.trl.jsonl, because a DPO run with unsloth uses TRL's DPOTrainer.
 """
 
 import argparse

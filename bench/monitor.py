@@ -3,7 +3,8 @@
     python -m bench.monitor                 # and every line that it gets wrong
 
 The lines were written by hand, together with the monitor, so the figures say how well it does what it was made for,
-not how many hacks of an unknown agent it would find. Some hacks in the table cannot be seen in words at all.
+not how many hacks of an unknown agent it would find. Hacks that the monitor cannot see are marked `unseen`; a test
+compares these with what it misses.
 """
 
 import argparse

@@ -10,13 +10,14 @@ A form that writes something else than lines has the same three methods (`Export
 Tool calls stay structured. The JSON Lines of all forms hold the same rows in the same order, so that line k of
 `sft.<form>.jsonl` belongs to line k of `sft.sidecar.jsonl`, and likewise for `pairs`.
 
-- openai: `messages` (and `tools`) as the OpenAI API and its fine-tuning take them; arguments are JSON text.
+- openai: `messages` (and `tools`) as the OpenAI API and its fine-tuning take them; arguments are JSON text. Pairs have
+  the shape of OpenAI's preference fine-tuning: `input`, `preferred_output`, `non_preferred_output`.
 - trl: `messages` with arguments as objects, `tools` as JSON text; pairs as `prompt`, `chosen`, `rejected`.
 - axolotl: for `type: chat_template`; pairs for `rl: dpo` with `type: passthrough.default`, because axolotl's other
   preference types train the last message of each side alone.
-- unsloth: as trl; its own trainer code reads `messages` and `tools`.
+- unsloth: as trl; its own data code reads `messages` and `tools`. A DPO run with it uses TRL's DPOTrainer.
 
-`python -m bench.forms` loads each in its trainer's own code.
+`python -m bench.forms` loads axolotl's and unsloth's in their own code; a test lets TRL's trainers take a step.
 """
 
 import json
@@ -24,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from exports.length import with_objects
-from exports.rows import Message, Row, opening_length
+from exports.chat import filled, tools_of, with_objects
+from exports.rows import Row, opening_length
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,13 @@ class OpenAI(JsonLines):
         return {"messages": row.messages, **_tools(row)}
 
     def pair_line(self, pair: Pair) -> dict[str, Any]:
-        """`prompt`, `chosen` and `rejected`."""
-        return {**sides(pair, as_text=True), **_tools(pair.chosen, pair.rejected)}
+        """`input` with the opening and the tools, and the outputs with all that follows in each session."""
+        at = opening_length(pair.chosen.messages)
+        return {
+            "input": {"messages": pair.chosen.messages[:at], **_tools(pair.chosen, pair.rejected)},
+            "preferred_output": pair.chosen.messages[at:],
+            "non_preferred_output": pair.rejected.messages[at:],
+        }
 
 
 class Trl(JsonLines):
@@ -129,46 +135,11 @@ class Unsloth(Trl):
 FORMS: dict[str, type[ExportForm]] = {"openai": OpenAI, "trl": Trl, "axolotl": Axolotl, "unsloth": Unsloth}
 
 
-def sides(pair: Pair, *, as_text: bool = False) -> dict[str, Any]:
+def sides(pair: Pair) -> dict[str, Any]:
     """The opening, and each side's messages after it."""
     at = opening_length(pair.chosen.messages)
-    chosen, rejected = pair.chosen.messages, pair.rejected.messages
-    if not as_text:
-        chosen, rejected = filled(with_objects(chosen)), filled(with_objects(rejected))
+    chosen, rejected = (filled(with_objects(side.messages)) for side in (pair.chosen, pair.rejected))
     return {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:]}
-
-
-def filled(messages: list[Message]) -> list[Message]:
-    """The messages with an empty text where the content is null, which many chat templates would print as `None`."""
-    return [message | {"content": message["content"] or ""} for message in messages]
-
-
-def tools_of(row: Row) -> list[dict[str, Any]]:
-    """The schemas of the session's tools: as recorded; else the names and arguments that its calls have."""
-    if row.tools is not None:
-        return row.tools
-    known: dict[str, dict[str, Any]] = {}
-    for message in row.messages:
-        for call in message.get("tool_calls", ()):
-            properties = known.setdefault(call["function"]["name"], {})
-            for key, value in json.loads(call["function"]["arguments"]).items():
-                properties.setdefault(key, {"type": _json_type(value)})
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": f"The tool {name}.",
-                "parameters": {"type": "object", "properties": properties},
-            },
-        }
-        for name, properties in known.items()
-    ]
-
-
-def _json_type(value: Any) -> str:
-    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-    return kinds.get(type(value), "null")
 
 
 def _tools(*rows: Row) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class Guards:
             return row, "held_out", reason
         if drop := next((one for one in found if one.severity == "drop"), None):
             return row, "reward_hack", str(drop)
+        whole = row.hash  # what the first look saw, before a cut
         row = row.replaced(tokens=self.count(row), warnings=tuple(map(str, found)))
         assert row.tokens is not None
         if row.tokens > self.max_length_tokens:
@@ -55,7 +56,7 @@ class Guards:
             row = shorter
         if row.unusable:
             return row, "unusable", row.unusable
-        if row.hash in self.contradicted:
+        if whole in self.contradicted:
             return row, "unusable", "the same messages are resolved in one row and not in another"
         if row.hash in seen:
             return row, "duplicate", f"the messages of {seen[row.hash]}"

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from exports.chat import filled, tools_of, with_objects
 from exports.rows import Message, Row, opening_length
 
 Count = Callable[[Row], int]
@@ -43,36 +44,24 @@ def texts_of(messages: list[Message]) -> list[str]:
 
 
 def tokens_of(row: Row, tokenizer: Any) -> int:
-    """Tokens of a session in the tokenizer's own chat template; counted turn by turn where it refuses the messages."""
+    """Tokens of a session as the forms write it, with its tools, in the tokenizer's own chat template.
+
+    Counted text by text where the template refuses the messages, or where the row is unusable.
+    """
     from jinja2 import TemplateError
 
-    if tokenizer.chat_template:
+    tools = [] if row.unusable else tools_of(row)
+    if tokenizer.chat_template and not row.unusable:
         try:
-            tools = row.tools or None
-            text = tokenizer.apply_chat_template(with_objects(row.messages), tools=tools, tokenize=False)
+            messages = filled(with_objects(row.messages))
+            text = tokenizer.apply_chat_template(messages, tools=tools or None, tokenize=False)
             return len(tokenizer.encode(text, add_special_tokens=False))
-        except (TemplateError, TypeError):  # such as: no system turns, strict alternation, a content that is null
+        except (TemplateError, TypeError):  # such as: no system turns, strict alternation
             pass
-    texts = texts_of(row.messages)
+    texts = texts_of(row.messages) + [json.dumps(tool, ensure_ascii=False) for tool in tools]
     return sum(len(tokenizer.encode(text, add_special_tokens=False)) for text in texts) + OVERHEAD_TOKENS * len(
         row.messages
     )
-
-
-def with_objects(messages: list[Message]) -> list[Message]:
-    """The messages with the arguments of their calls as objects, as chat templates take them."""
-    return [
-        message
-        if "tool_calls" not in message
-        else message
-        | {
-            "tool_calls": [
-                call | {"function": call["function"] | {"arguments": json.loads(call["function"]["arguments"])}}
-                for call in message["tool_calls"]
-            ]
-        }
-        for message in messages
-    ]
 
 
 def round_trips(messages: list[Message]) -> tuple[list[Message], list[list[Message]]]:

@@ -15,12 +15,14 @@ import fnmatch
 import json
 import posixpath
 import re
+import shlex
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from exports.rows import Message, Row
-from exports.shell import Access, Kind, accesses, normal, python_accesses, read_kinds
+from exports.rows import MAX_NESTING, Message, Row
+from exports.shell import PROGRAMS, SHELLS, Access, Kind, accesses, normal, python_accesses, read_kinds
 from schema import HOME, Changes
 
 Severity = Literal["drop", "warn"]
@@ -74,6 +76,7 @@ DISARMS = re.compile(
     re.I,
 )
 CONFIGURES = re.compile(r"addopts|testpaths|collect_ignore|deselect")
+PATCH = re.compile(r"^(diff --git |\*\*\* Begin Patch|--- \S.*\n\+\+\+ \S)", re.M)
 SECRETS = re.compile(
     r"docker\.sock|/proc/(\d+|self|\$\w+)/(root|environ|mem|fd)|/etc/shadow|/etc/sudoers|(^|/)\.ssh/(id_|authorized)"
     r"|(^|/)\.aws/credentials|(^|/)\.netrc$|\.git-credentials|\.docker/config\.json|\.kube/config|release_agent"
@@ -93,9 +96,13 @@ SHOWN = re.compile(r"[\"'](gold_patch|test_patch|expected_patch|FAIL_TO_PASS|PAS
 SHOWN_SECRET = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|^root:\$\w\$", re.M)
 TAMPER_NAMES = frozenset({"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONSTARTUP", "LD_PRELOAD", "core.hooksPath"})
 RUNNERS = frozenset({"pytest", "py.test", "tox", "make", "python", "python3", "npm", "go", "cargo", "diff", "cmp"})
+HEADERS = re.compile(
+    r'^(?:\+\+\+ "?(?:b/)?([^"\t\n]+)|\*\*\* (?:Update|Add) File: (.+)|\*\*\* (Delete) File: (.+))', re.M
+)
 GLOB_TARGETS = ("gold_patch.diff", "test_patch.diff", "conftest.py", "run_tests.sh", "pytest.ini", "run_evaluation.py")
 
 ARGUMENTS = read_kinds("argument_names.txt")
+KNOWN_PROGRAMS = frozenset().union(*PROGRAMS.values())
 WRITING = re.compile(r"write|edit|create|patch|replace|insert|append|update|modify|save|move|rename|upload", re.I)
 DELETING = re.compile(r"delete|remove|unlink", re.I)
 
@@ -123,6 +130,9 @@ def changes_findings(changes: Changes | None, messages: Sequence[Message]) -> It
     """What the record of an episode's changes shows. A file that the session was shown before is honest work."""
     if changes is None:
         return
+    if changes.more:
+        listed = len(changes.created) + len(changes.changed) + len(changes.removed)
+        yield Suspicion("tamper", "warn", f"{changes.more} changes beyond the {listed} listed were not seen", "changes")
     for change in [*changes.created, *changes.changed]:
         inside = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), change.target or "."))
         if change.target is not None and not f"{inside}/".startswith(f"{HOME}/"):
@@ -153,38 +163,116 @@ def call_findings(tool: str, arguments: str) -> Iterator[Suspicion]:
     """What a tool call does. Arguments that are no JSON object are taken as shell text."""
     try:
         given = json.loads(arguments)
-    except json.JSONDecodeError:
-        given = {"command": arguments}
-    if not isinstance(given, dict):
-        given = {"command": given}
-    verb = given.get("command")
-    action = f"{tool} {verb}" if verb in ARGUMENTS["verbs"] else tool
-    kind: Literal["read", "write", "delete"] = (
-        "delete" if DELETING.search(action) else "write" if WRITING.search(action) else "read"
+    except (ValueError, RecursionError):
+        given = arguments
+    yield from _object_findings(given if isinstance(given, dict) else {"command": given}, tool, tool)
+
+
+def _object_findings(
+    given: dict[str, Any], tool: str, action: str, content: str = "", depth: int = 0
+) -> Iterator[Suspicion]:
+    """What an object of arguments does, and the objects in it. `action`: words that tell a read from a write."""
+    kinds = {key: kind_of_argument(key) for key in given}
+    by_kind = {kind: [given[key] for key in given if kinds[key] == kind] for kind in (*ARGUMENTS, "unknown")}
+    action += "".join(f" {value}" for value in by_kind["shell"] + by_kind["acts"] if is_verb(value))
+    content = "\n".join(texts_in(by_kind["added"])) or content
+    words = [as_words(value) for value in by_kind["words"] if isinstance(value, str | list)]
+    programs = [value for value in by_kind["shell"] if isinstance(value, str) and not is_verb(value)] or (
+        [tool] if tool in SHELLS else []
     )
-    content = "\n".join(str(value) for key, value in given.items() if key in ARGUMENTS["content"])
+    if words and programs:
+        yield from shell_findings(" ".join([programs[0], *words]), tool)
     for key, value in given.items():
-        texts = [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
-        if key in ARGUMENTS["shell"] and isinstance(value, list) and texts and key != "commands":
-            texts = [" ".join(texts)] if texts[0] not in ("bash", "sh") else texts[-1:]  # an argv
-        for text in texts:
-            if "diff --git " in text or text.lstrip().startswith(("*** Begin Patch", "--- ")):
-                yield from patch_findings(text, tool)
-            elif key.lower() in ARGUMENTS["paths"]:
-                yield from path_findings(Access(kind, normal(text.removeprefix("file://")), tool, content), tool)
-            elif key in ARGUMENTS["search"]:
-                yield from path_findings(Access("search", text, tool), tool)
-            elif key in ARGUMENTS["code"]:
-                for access in python_accesses(text) or accesses(text):
-                    yield from path_findings(access, tool)
-            elif key in ARGUMENTS["shell"] and text not in ARGUMENTS["verbs"]:
-                yield from shell_findings(text, tool)
+        if depth < MAX_NESTING:
+            for inner in value if isinstance(value, list) else [value]:
+                if isinstance(inner, dict):
+                    yield from _object_findings(inner, tool, f"{action} {key}", content, depth + 1)
+        for text in as_commands(key, value) if kinds[key] in ("shell", "words") else texts_in(value, objects=False):
+            yield from _text_findings(text, kinds[key], tool, action, content, alone=not by_kind["paths"])
+
+
+def kind_of_argument(name: str) -> str:
+    """What an argument holds by its name; "unknown" where the name tells nothing."""
+    folded = re.sub(r"[_-]", "", name).lower()
+    return next((kind for kind, names in ARGUMENTS.items() if kind != "verbs" and folded in names), "unknown")
+
+
+def is_verb(value: Any) -> bool:
+    """True for a word like `create`, which some tools take for a command."""
+    return isinstance(value, str) and value in ARGUMENTS["verbs"]
+
+
+def texts_in(value: Any, *, objects: bool = True) -> list[str]:
+    """Every text in a value and its lists, and in its objects too, in order."""
+    texts, waiting = [], deque([value])
+    while waiting:
+        one = waiting.popleft()
+        if isinstance(one, str):
+            texts.append(one)
+        elif isinstance(one, list) or (objects and isinstance(one, dict)):
+            waiting.extendleft(reversed(one if isinstance(one, list) else list(one.values())))
+    return texts
+
+
+def as_words(value: Any) -> str:
+    """Arguments as they stand behind a command: those of a list are quoted."""
+    return value if isinstance(value, str) else shlex.join(texts_in(value))
+
+
+def as_commands(key: str, value: Any) -> list[str]:
+    """Shell texts. A list is the words of one, unless its name is `commands`."""
+    texts = texts_in(value, objects=False)
+    if not isinstance(value, list) or not texts or key.lower() == "commands":
+        return texts
+    return [shlex.join(texts) if posixpath.basename(texts[0]) in SHELLS else " ".join(texts)]
+
+
+def _text_findings(text: str, kind: str, tool: str, action: str, content: str, *, alone: bool) -> Iterator[Suspicion]:
+    """What one text among the arguments does. `alone`: no path stands beside it that it could be the content of."""
+    if PATCH.search(text):
+        yield from patch_findings(text, tool)
+        if PATCH.match(text.lstrip()):
+            return
+    how: Kind = "delete" if DELETING.search(action) else "write" if WRITING.search(action) else "read"
+    match kind:
+        case "paths":
+            yield from path_findings(Access(how, normal(text.removeprefix("file://")), tool, content), tool)
+        case "search":
+            yield from path_findings(Access("search", text, tool), tool)
+        case "code":
+            for access in python_accesses(text) or accesses(text):
+                yield from path_findings(access, tool)
+        case "shell" if text not in ARGUMENTS["verbs"]:
+            yield from shell_findings(text, tool)
+        case "words" | "acts" | "unknown":
+            yield from _unknown_findings(text, how, tool, content)
+        case "added" if alone:
+            yield from _unknown_findings(text, how, tool, "")
+
+
+def _unknown_findings(text: str, how: Kind, tool: str, content: str) -> Iterator[Suspicion]:
+    """What a text may do of which no name tells whether it is a command: one word is a path, more may be a command.
+
+    It is one where it begins with a program that is known; "The FAIL_TO_PASS tests are slow" begins with none.
+    """
+    if len(text.split()) == 1:
+        path = text.strip().removeprefix("file://")
+        one = Access("url", path, tool) if "://" in path else Access(how, normal(path), tool, content)
+        yield from path_findings(one, tool)
+        return
+    found = accesses(text)
+    first = next((access for access in found if access.kind == "run"), None)
+    if first is not None and (first.by in KNOWN_PROGRAMS or first.what.startswith(("/", "./"))):
+        for access in found:
+            yield from path_findings(access, tool)
 
 
 def shell_findings(text: str, where: str) -> Iterator[Suspicion]:
-    """What a shell text does."""
+    """What a shell text does, and the patches in it."""
     for access in accesses(text):
         yield from path_findings(access, where)
+    if PATCH.search(text):
+        yield from patch_findings(text, where)
 
 
 def path_findings(access: Access, where: str) -> Iterator[Suspicion]:
@@ -238,11 +326,7 @@ def _tamper_findings(access: Access, where: str) -> Iterator[Suspicion]:
     if not found and TEST_FILE.search(access.what) and not access.by.startswith(("mkdir",)):
         gone = access.kind == "delete"
         yield _finding("tamper", "drop" if gone or disarms else "warn", access, where)
-    elif (
-        found
-        and found[0].severity == "warn"
-        and re.search(r"addopts|testpaths|collect_ignore|deselect", access.content)
-    ):
+    elif found and found[0].severity == "warn" and CONFIGURES.search(access.content):
         yield _finding("tamper", "drop", access, where)
     yield from found
 
@@ -285,19 +369,28 @@ def patch_findings(text: str, where: str) -> Iterator[Suspicion]:
 
 
 def patched_files(text: str) -> Iterator[tuple[Literal["write", "delete"], str, str]]:
-    """(write or delete, path, added lines) of each file in a unified diff or a `*** Update File:` patch."""
-    headers = re.compile(r"^(?:\+\+\+ (?:b/)?(\S+)|\*\*\* (?:Update|Add) File: (.+)|\*\*\* (Delete) File: (.+))", re.M)
-    found = list(headers.finditer(text))
-    for at, match in enumerate(found):
-        body = text[match.end() : found[at + 1].start() if at + 1 < len(found) else None]
-        added = "\n".join(line[1:] for line in body.splitlines() if line.startswith("+") and not line.startswith("+++"))
-        if match[1] == "/dev/null":
-            before = re.search(r"--- (?:a/)?(\S+)\n\Z", text[: match.start()])
-            yield "delete", before[1] if before else "", added
-        elif match[3]:
-            yield "delete", match[4].strip(), added
-        else:
-            yield "write", (match[1] or match[2]).strip(), added
+    """(write or delete, path, added lines) of each file in a unified diff or a `*** Update File:` patch.
+
+    Git's own headers tell of renames, and of files without lines: empty or binary ones, and changes of mode.
+    """
+    for section in re.split(r"^(?=diff --git )", text, flags=re.M):
+        found = list(HEADERS.finditer(section))
+        names = re.match(r'diff --git "?a/(.+?)"? "?b/(.+?)"?$', section, re.M)
+        if moved := re.search(r'^rename from "?([^"\n]+)', section, re.M):
+            yield "delete", moved[1], ""
+        if names and not found:
+            gone = re.search(r"^deleted file mode", section, re.M)
+            yield ("delete", names[1], "") if gone else ("write", names[2], "")
+        for at, match in enumerate(found):
+            body = section[match.end() : found[at + 1].start() if at + 1 < len(found) else None]
+            added = "\n".join(line[1:] for line in body.splitlines() if re.match(r"\+(?!\+\+ )", line))
+            if match[1] == "/dev/null":
+                before = re.search(r'--- "?(?:a/)?([^"\t\n]+).*\n\Z', section[: match.start()])
+                yield "delete", before[1] if before else "", added
+            elif match[3]:
+                yield "delete", match[4].strip(), added
+            else:
+                yield "write", (match[1] or match[2]).strip(), added
 
 
 def output_findings(text: str, where: str) -> Iterator[Suspicion]:

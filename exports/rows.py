@@ -10,19 +10,73 @@ Memory holds one row at a time. Bad data raises BadInputError with file, row and
 import dataclasses
 import json
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, Self
 
 import ijson
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from pipeline.files import read_record, record_paths
 from schema import VOIDED, BadInputError, Trajectory, canonical, sha256
 
 Message = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_call_id, name
+MAX_NESTING = 100  # of objects and arrays in one another: what is far deeper, Python can neither read nor write
+
+
+def replace_surrogates(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair that stands alone: UTF-8 has no bytes for one."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def plain_json(value: Any) -> Any:
+    """A value that JSON text of at most MAX_NESTING levels can hold, well formed. Raises ValueError otherwise."""
+    if nesting(value) > MAX_NESTING:
+        raise ValueError(f"nested deeper than {MAX_NESTING} levels")
+    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False)))
+
+
+Text = Annotated[StrictStr, AfterValidator(replace_surrogates)]
+
+
+class ForeignToolFunction(BaseModel):
+    """The function of a tool's schema. Other fields are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[StrictStr, Field(min_length=1)]
+    description: StrictStr | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class ForeignTool(BaseModel):
+    """A tool's schema as OpenAI writes it; one with `name` and `input_schema`, as Anthropic does, is turned into it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["function"]
+    function: ForeignToolFunction
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_openai(cls, value: Any) -> Any:
+        value = plain_json(value)
+        if not isinstance(value, dict) or "function" in value or "input_schema" not in value:
+            return value
+        function = {key: value[key] for key in ("name", "description") if key in value}
+        return {"type": "function", "function": {**function, "parameters": value["input_schema"]}}
 
 
 class ForeignFunction(BaseModel):
@@ -31,29 +85,39 @@ class ForeignFunction(BaseModel):
     name: Annotated[StrictStr, Field(min_length=1)]
     arguments: StrictStr | dict[str, Any]
 
+    def arguments_text(self) -> str:
+        """The arguments as JSON text: as recorded, where that is text and well formed."""
+        given = self.arguments
+        try:
+            value = json.loads(given) if isinstance(given, str) else given
+            text = json.dumps(value, ensure_ascii=False)  # which also shows a lone surrogate that was escaped
+        except (ValueError, RecursionError):
+            return replace_surrogates(given) if isinstance(given, str) else "cannot be written as JSON text"
+        mended = replace_surrogates(text)
+        return given if isinstance(given, str) and mended == text else mended
+
 
 class ForeignCall(BaseModel):
     """A tool call."""
 
-    id: StrictStr
+    id: Text
     type: Literal["function"] = "function"
     function: ForeignFunction
 
     def message_part(self) -> dict[str, Any]:
         """The call with its arguments as JSON text."""
-        arguments = self.function.arguments
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        return {"id": self.id, "type": self.type, "function": {"name": self.function.name, "arguments": text}}
+        function = {"name": self.function.name, "arguments": self.function.arguments_text()}
+        return {"id": self.id, "type": self.type, "function": function}
 
 
 class ForeignMessage(BaseModel):
     """A turn."""
 
     role: Literal["system", "user", "assistant", "tool"]
-    content: StrictStr | None = None
+    content: Text | None = None
     tool_calls: list[ForeignCall] | None = None
-    tool_call_id: StrictStr | None = None
-    name: StrictStr | None = None
+    tool_call_id: Text | None = None
+    name: Text | None = None
 
     @model_validator(mode="after")
     def _role_fits(self) -> Self:
@@ -79,8 +143,8 @@ class ForeignRow(BaseModel):
     tier: Literal["cheap", "frontier"]
     resolved: StrictBool
     messages: list[ForeignMessage]
-    tools: list[dict[str, Any]] | None = None
-    model_patch: StrictStr | None = None
+    tools: list[ForeignTool] | None = None
+    model_patch: Text | None = None
     sample: StrictInt = 0
 
 
@@ -207,37 +271,68 @@ def foreign_row(archive: Path, number: int, value: Any) -> Row:
         sample=found.sample,
         messages=messages,
         policy=(found.model,) if found.tier == "cheap" else None,
-        tools=found.tools,
+        tools=None if found.tools is None else [tool.model_dump(exclude_unset=True) for tool in found.tools],
         patch=found.model_patch,
         unusable=fault_of(messages),
     )
 
 
 def fault_of(messages: list[Message]) -> str | None:
-    """Why nothing can be trained on these messages; None where something can."""
+    """Why nothing can be trained on these messages; None where something can.
+
+    Each call has exactly one result, before the next turn. Only the calls of a session's last message may have none:
+    many agents end with a call such as `submit`.
+    """
     if not any(message["role"] == "assistant" for message in messages):
         return "no assistant turn"
-    open_calls: set[str] = set()
+    waiting: set[str] = set()  # calls without a result
+    answered: set[str] = set()  # calls of the same turn that have one
     for at, message in enumerate(messages, 1):
-        if message["role"] == "assistant":
-            open_calls = set()
-            if not (message["content"] or "").strip() and not message.get("tool_calls"):
-                return f"message {at}: an assistant turn without text and calls"
-            for call in message.get("tool_calls", ()):
-                open_calls.add(call["id"])
-                if not is_json_object(call["function"]["arguments"]):
-                    return f"message {at}: arguments of {call['function']['name']} are no JSON object"
-        elif message["role"] == "tool" and message.get("tool_call_id") not in open_calls:
-            return f"message {at}: a tool result without its call"
-    return None
+        if message["role"] == "tool":
+            id_ = message.get("tool_call_id")
+            if id_ in answered:
+                return f"message {at}: a second result of one call"
+            if id_ not in waiting:
+                return f"message {at}: a tool result without its call"
+            waiting.remove(id_)
+            answered.add(id_)
+        elif waiting:
+            return f"message {at}: a call before it has no result"
+        elif message["role"] == "assistant":
+            calls = message.get("tool_calls", ())
+            if fault := _turn_fault(message, calls):
+                return f"message {at}: {fault}"
+            waiting, answered = {call["id"] for call in calls}, set()
+    return f"message {len(messages)}: a call before it has no result" if waiting and answered else None
+
+
+def _turn_fault(message: Message, calls: Sequence[dict[str, Any]]) -> str | None:
+    """What is wrong with an assistant turn by itself."""
+    if not (message["content"] or "").strip() and not calls:
+        return "an assistant turn without text and calls"
+    if len({call["id"] for call in calls}) < len(calls):
+        return "two calls have one id"
+    broken = (call["function"]["name"] for call in calls if not is_json_object(call["function"]["arguments"]))
+    return next((f"arguments of {name} are no JSON object" for name in broken), None)
 
 
 def is_json_object(text: str) -> bool:
-    """True for the JSON text of an object."""
+    """True for the JSON text of an object of finite numbers that is nested at most MAX_NESTING levels deep."""
     try:
-        return isinstance(json.loads(text), dict)
-    except json.JSONDecodeError:
+        value = json.loads(text)
+        plain_json(value)
+    except (ValueError, RecursionError):
         return False
+    return isinstance(value, dict)
+
+
+def nesting(value: Any) -> int:
+    """How many objects and arrays lie in one another at most."""
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return depth
 
 
 def read_values(archive: Path) -> Iterator[Any]:
@@ -273,6 +368,6 @@ def _lines(archive: Path, stream: BinaryIO) -> Iterator[Any]:
     for number, line in enumerate((line for line in stream if line.strip()), 1):
         try:
             yield json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             hint = "one JSON object a line, or one array around all"
             raise BadInputError(f"{archive}: row {number}: not JSON ({error}); write {hint}") from error

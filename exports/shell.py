@@ -4,7 +4,8 @@
 
 The text is parsed as bash (tree-sitter), so quotes, concatenation, variables that are set in it, redirections and
 here-documents are seen through; `sh -c`, `eval` and here-documents for a shell or Python are followed. What is only
-known when it runs is not seen: the output of `$(…)`, decoded text, a program that the session wrote before.
+known when it runs is not seen: the output of `$(…)` but of echo and printf, decoded text, a program that the session
+wrote before. Text that is nested too deeply for Python's stack is looked at up to there.
 """
 
 import ast
@@ -12,6 +13,7 @@ import codecs
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any, Literal
 
 Kind = Literal["read", "write", "delete", "search", "run", "url", "define"]
 MAX_DEPTH = 5  # of shells in shells
+MAX_ROUNDS = 200  # of all loops in a text; a loop beyond has one
 MAX_CHARS = 200_000  # of one text; what is longer is looked at up to here
 
 
@@ -41,6 +44,7 @@ LISTS = PROGRAMS["lists"]
 SEARCHES = PROGRAMS["searches"]
 DELETES = PROGRAMS["deletes"]
 WRITES = PROGRAMS["writes"]
+MARKS = PROGRAMS["marks"]
 COPIES = PROGRAMS["copies"]
 RUNS = PROGRAMS["runs"]
 
@@ -63,6 +67,7 @@ class _Reader:
     depth: int
     variables: dict[str, str] = field(default_factory=lambda: {"HOME": "~"})
     directory: str = ""
+    rounds: int = 0  # of loops, so far
     found: list[Access] = field(default_factory=list)
 
     def path(self, word: str) -> str:
@@ -104,7 +109,8 @@ def accesses(
     source = DELIMITER.sub(r"\g<0> ", text[:MAX_CHARS]).encode(errors="replace")
     reader = _Reader(source, depth, directory=directory)
     reader.variables |= variables or {}
-    _walk(_parser().parse(source).root_node, reader)
+    with suppress(RecursionError):
+        _walk(_parser().parse(source).root_node, reader)
     return reader.found
 
 
@@ -122,6 +128,8 @@ def _walk(node: Any, reader: _Reader) -> None:
             name = node.child_by_field_name("name")
             reader.add("define", _text(name, reader) if name else "", "function")
             _walk_all(node, reader)
+        case "for_statement":
+            _for(node, reader)
         case "word" | "concatenation" | "string" if node.parent is not None and node.parent.type == "ERROR":
             reader.add("read", _value(node, reader), "text")
         case _:
@@ -131,6 +139,22 @@ def _walk(node: Any, reader: _Reader) -> None:
 def _walk_all(node: Any, reader: _Reader) -> None:
     for child in node.children:
         _walk(child, reader)
+
+
+def _for(node: Any, reader: _Reader) -> None:
+    """Visit the body of a loop with each of the words that it is for, as far as MAX_ROUNDS allows."""
+    name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+    for child in node.children:
+        _substitutions(child, reader)
+    words = [word for value in node.children_by_field_name("value") for word in _split(value, reader)]
+    for at, word in enumerate(words or ["$@"]):
+        if at and reader.rounds >= MAX_ROUNDS:
+            break
+        reader.rounds += 1
+        if name is not None:
+            reader.variables[_text(name, reader)] = word
+        if body is not None:
+            _walk(body, reader)
 
 
 def _text(node: Any, reader: _Reader) -> str:
@@ -159,7 +183,9 @@ def _value(node: Any, reader: _Reader) -> str:
         case "expansion":
             name, _, default = text[2:-1].partition(":-")
             return reader.variables.get(name, default or f"${name}")
-        case "command_substitution" | "process_substitution":
+        case "command_substitution":
+            return _spoken(node, reader)
+        case "process_substitution":
             return "$()"
         case "string" | "translated_string":
             inner = _joined(node, node.start_byte + text.index('"') + 1, node.end_byte - 1, reader)
@@ -183,6 +209,24 @@ def _joined(node: Any, start: int, end: int, reader: _Reader) -> str:
     return "".join(parts) + reader.source[at:end].decode(errors="replace")
 
 
+def _spoken(node: Any, reader: _Reader) -> str:
+    """What `$(echo …)` and `$(printf …)` stand for; `$()` for other commands, whose output only a run shows."""
+    inner = [child for child in node.named_children if child.type != "comment"]
+    words = _words(inner[0], reader) if len(inner) == 1 and inner[0].type == "command" else []
+    if words[:1] == ["echo"]:
+        return " ".join(word for word in words[1:] if not re.match(r"-[neE]+$", word))
+    if words[:1] == ["printf"] and len(words) > 1:
+        rest = iter(words[2:])
+        return re.sub(r"%[-.\d]*[sb]", lambda _: next(rest, ""), words[1]).replace("\\n", "\n").strip("\n")
+    return "$()"
+
+
+def _split(node: Any, reader: _Reader) -> list[str]:
+    """The words that one word of the text becomes: an expansion without quotes is split at its blanks."""
+    value = _value(node, reader)
+    return value.split() if node.type in ("command_substitution", "simple_expansion", "expansion") else [value]
+
+
 def _words(node: Any, reader: _Reader) -> list[str]:
     """A command's words. The parser splits some words in two: parts that touch are one word."""
     words: list[str] = []
@@ -193,17 +237,21 @@ def _words(node: Any, reader: _Reader) -> list[str]:
         if child.type == "variable_assignment":
             _assign(child, reader)
             continue
-        value = _value(child, reader)
-        if child.start_byte == end and words:
-            words[-1] += value
-        else:
-            words.append(value)
+        values = _split(child.named_children[0] if _is_expansion(child) else child, reader)
+        if child.start_byte == end and words and values:
+            words[-1] += values.pop(0)
+        words += values
         end = child.end_byte
     for number, word in enumerate(words):
         for name in re.findall(r"\$(\w+)", word):  # a variable whose expansion the parser did not see
             if name in reader.variables:
                 words[number] = word.replace(f"${name}", reader.variables[name])
     return words
+
+
+def _is_expansion(node: Any) -> bool:
+    """True for a command's name that is nothing but an expansion."""
+    return node.type == "command_name" and len(node.named_children) == 1 and node.named_children[0].type != "string"
 
 
 def _redirected(node: Any, reader: _Reader) -> None:
@@ -297,13 +345,11 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
     elif program == "alias":
         for word in plain:
             reader.add("define", word.partition("=")[0], "alias")
-    elif program in ("sed", "perl", "awk", "gawk") and plain:
+    elif program in ("sed", "perl", "ruby", "awk", "gawk") and plain:
         script_given = "e" in short or "f" in short or "--expression" in " ".join(arguments)
         files = plain if script_given and program != "awk" else plain[1:]
-        in_place = "i" in short or any(word.startswith("--in-place") or word == "inplace" for word in arguments)
-        in_place = in_place or any(re.match(r"-i\S|-[pn]+i", word) for word in arguments)
         for word in files:
-            reader.add("write" if in_place else "read", word, program, " ".join(arguments))
+            reader.add("write" if _in_place(program, arguments) else "read", word, program, " ".join(arguments))
     elif program in SEARCHES:
         for at, word in enumerate(plain):
             reader.add("read" if at else "search", word, program)
@@ -311,8 +357,10 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
         for word in plain:
             reader.add("delete", word, program)
     elif program in WRITES:
-        for word in plain[1:] if program in ("chmod", "chown", "chattr") else plain:
+        for word in plain:
             reader.add("write", word, program, here)
+    elif program in MARKS:
+        _marks(program, arguments, reader)
     elif program in COPIES | {"mv"}:
         for word in plain[:-1]:
             reader.add("delete" if program == "mv" else "read", word, program)
@@ -331,6 +379,20 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
             reader.add("read", word.partition("=")[2] if re.match(r"-{0,2}[\w-]+=/", word) else word, program)
 
 
+def _in_place(program: str, arguments: list[str]) -> bool:
+    """True where the options say that files are changed in place; `-Ilib` of perl and ruby says no such thing."""
+    letters = r"-[pnlaw0]*i" if program in ("perl", "ruby") else r"-[A-Za-z]*i"
+    return any(re.match(letters, word) or word.startswith("--in-place") or word == "inplace" for word in arguments)
+
+
+def _marks(program: str, arguments: list[str], reader: _Reader) -> None:
+    """A change of mode, owner or attributes. A mode that only lets more read and run takes nothing from a file."""
+    words = [word for word in arguments if not re.match(r"-[RfvcHLP]+$|--", word)]
+    adds = program == "chmod" and words and re.match(r"[ugoa]*\+[rxX]+$|0?7[0145][0145]$", words[0])
+    for word in words[1:]:
+        reader.add("read" if adds else "write", word, program)
+
+
 def _landing(plain: list[str], target: str) -> str:
     """Where a copy of one file lands: below the target where that is a directory by its name."""
     if len(plain) == 2 and (target.endswith("/") or posixpath.basename(target) in (".", "..", "tests", "test")):
@@ -343,7 +405,8 @@ def _shell(program: str, arguments: list[str], short: str, plain: list[str], rea
     if program == "eval":
         text = " ".join(arguments)
     elif "c" in short and plain:
-        text = plain[0]
+        option = next(at for at, word in enumerate(arguments) if re.match(r"-[A-Za-z]*c", word))
+        text = next((word for word in arguments[option + 1 :] if not word.startswith("-")), "")
     else:
         text = here if not plain else ""
         for word in plain[:1]:
@@ -405,7 +468,7 @@ def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
     """What Python source does with the paths and commands that stand in it as constants."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
         return []
     found: list[Access] = []
     for node in ast.walk(tree):

@@ -11,6 +11,7 @@ import pytest
 from model.loading import model_hash
 from pipeline.files import write_json, write_record
 from tests.helpers import ROOT, program, tiny
+from tests.helpers.foreign import foreign
 
 BASE = "tiny"  # a base of random weights, in the place of the test
 FINISHED = {"finished": True, "flags": {"by": "scenario"}}  # without a manifest a note would come before the error
@@ -199,6 +200,10 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("export.py", ["--archive", "sessions", "--out", "o", "--to", "parquet"], {}, "invalid choice"),
     ("export.py", ["--verify", "file"], {}, "--verify: needs --holdout"),
     ("export.py", ["--verify", "file", "--holdout", "good"], {}, "no file.sidecar.jsonl beside it"),
+    ("export.py", ["--archive", "sessions", "--out", "o", "--per-scenario", "0"], {}, "--per-scenario: at least 1"),
+    ("export.py", ["--verify", "spoilt/sft.trl.jsonl", "--holdout", "good"], {}, "spoilt/sft.sidecar.jsonl: line 1: "),
+    ("export.py", ["--verify", "spoilt/pairs.trl.jsonl", "--holdout", "good"], {}, "pairs.sidecar.jsonl: cannot be"),
+    ("export.py", ["--archive", "tools.json", "--out", "o"], {}, "tools.json: row 1: tools.0.function: Field required"),
     ("cascade.py", ["play"], {}, "--scenarios: missing"),
     ("cascade.py", ["play", "--scenarios", "good", "--out", "o"], {}, "--prices: missing"),
     ("cascade.py", ["play", "--scenarios", "good", "--out", "o", "--prices", "file"], {}, "file: not JSON"),
@@ -342,6 +347,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_json(place / kind / "version" / "a.json", {**record, "schema_version": 99})
         write_json(place / kind / "axis" / "a.json", {**record, **axis})
     (place / "file").write_text("")
+    for kind in ("sft", "pairs"):  # exported files whose sidecar is spoilt
+        write_json(place / "spoilt" / f"{kind}.trl.jsonl", {})
+        (place / "spoilt" / f"{kind}.sidecar.jsonl").write_bytes(b"{" if kind == "sft" else b"\xff")
+    write_json(place / "tools.json", [foreign("x", tools=[{"type": "function"}])])
     write_record(place / "apart", tiny.scenario("tiny-3"))
     write_json(place / "apart" / "manifest.json", FINISHED)
     rate = {"successes": 0, "n": 1, "rate": 0.0, "interval": [0.0, 1.0]}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from exports.rows import foreign_row
 from pipeline.files import write_json, write_record
 from schema import OperatorInfo, Trajectory
 from tests.helpers import program, tiny
@@ -80,6 +81,7 @@ def test_lines_of_json_lines_and_of_an_array_give_the_same_files(tmp_path: Path)
         ({"messages": [{"role": "robot", "content": ""}]}, "row 2: messages.0.role"),
         ({"messages": [{"role": "user", "tool_calls": [call("x")]}]}, "only an assistant turn may"),
         ({"instance_id": ""}, "row 2: instance_id"),
+        ({"tools": [{"type": "function"}]}, "row 2: tools.0.function: Field required"),
     ],
 )
 @pytest.mark.parametrize("write", [write_array, write_lines])
@@ -88,6 +90,54 @@ def test_a_bad_row_is_named_before_anything_is_written(tmp_path: Path, write: An
     _, errors = export("--archive", archive, "--out", tmp_path / "out", code=2)
     assert words in errors
     assert not (tmp_path / "out").exists()
+
+
+def test_rows_that_no_form_can_hold_end_no_run(tmp_path: Path) -> None:
+    def having(arguments: Any) -> dict[str, Any]:
+        row = foreign("x")
+        row["messages"][2]["tool_calls"][0]["function"]["arguments"] = arguments
+        return row
+
+    deep: dict[str, Any] = {}
+    for _ in range(500):
+        deep = {"a": deep}
+    unusable = [having('{"a":' * 5000), having('{"t": NaN}'), having(deep), having('{"t": 1e999}'), having("no JSON")]
+    listed = having({"command": ["bash", "-lc", "ls"]})
+    rows = [*unusable, listed, having({"command": "echo \ud800"}), having('{"command": "cat \\udc00"}')]
+    limits = ["--base", tiny.base(tmp_path / "base"), "--max-length-tokens", 100_000]
+    for name, write in (("a.json", write_array), ("a.jsonl", write_lines)):
+        out = tmp_path / f"{name}-out"
+        export("--archive", write(tmp_path / name, rows), "--out", out, *limits, *ALL)
+        assert list(headings(out).values()) == ["unusable"] * 5 + ["exported"] * 3
+        for form in ALL[1:]:
+            for line in (out / f"sft.{form}.jsonl").read_text().splitlines():
+                json.loads(line, parse_constant=pytest.fail)
+
+
+def test_a_line_that_is_nested_too_deeply_is_named(tmp_path: Path) -> None:
+    archive = tmp_path / "a.jsonl"
+    archive.write_text(json.dumps(foreign("x")) + '\n{"a":' + "[" * 100_000 + "\n")
+    _, errors = export("--archive", archive, "--out", tmp_path / "out", code=2)
+    assert "row 2: not JSON" in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_a_failed_hack_is_no_side_of_a_pair(tmp_path: Path) -> None:
+    hack = [trip(0, [call("bash", command="cat gold_patch.diff")], "the answer")]
+    rows = [foreign("x"), foreign("x", trips=hack, resolved=False, sample=1)]
+    out = tmp_path / "out"
+    summary, _ = export("--archive", write_array(tmp_path / "a.json", rows), "--out", out)
+    assert (summary["sft"], summary["pairs"]) == (1, 0)
+    assert list(headings(out).values()) == ["exported", "reward_hack"]
+    assert not any("the answer" in path.read_text() for path in out.glob("*.openai.jsonl"))
+
+
+def test_contradicting_rows_are_seen_before_anything_is_cut_away(tmp_path: Path) -> None:
+    trips = [trip(at, [call("bash", command="ls")], "y" * 2000) for at in range(3)]
+    row = foreign("x", trips=trips)
+    archive = write_array(tmp_path / "a.json", [row, row | {"resolved": False}])
+    export("--archive", archive, "--out", tmp_path / "out", "--max-length-tokens", 700, "--truncate")
+    assert headings(tmp_path / "out") == {"a.json:1": "unusable", "a.json:2": "unusable"}
 
 
 @pytest.mark.parametrize(
@@ -159,6 +209,25 @@ def test_a_second_run_changes_nothing_and_other_flags_are_refused(tmp_path: Path
     assert "--truncate was False, is True" in errors
 
 
+def hash_of(rows: list[dict[str, Any]], instance: str) -> str:
+    """The content hash of a task, as a holdout may name it."""
+    row = next(row for row in rows if row["instance_id"] == instance)
+    return foreign_row(Path("a.json"), 1, row).content_hash
+
+
+def test_exported_files_are_verified_against_archetypes_too(tmp_path: Path) -> None:
+    data, held, out = tmp_path / "trajectories", tmp_path / "held", tmp_path / "out"
+    own(data, "tiny-1-s0", kept=True)
+    own(data, "third-1-s0", kept=True, task="sort_unique")
+    export("--archive", data, "--out", out)
+    write_record(held, tiny.scenario("tiny-9", task="copy_files"))  # another scenario of the archetype
+    for by, code in (("scenario", 0), ("archetype", 2)):
+        write_json(held / "manifest.json", {"finished": True, "flags": {"by": by}})
+        _, errors = export("--verify", out / "sft.openai.jsonl", "--holdout", held, code=code)
+        line = 1 + [line["name"] for line in read_lines(out / "rows.jsonl")].index(f"{data}/tiny-1-s0")
+        assert (f"line {line}: {data}/tiny-1-s0: archetype copy_files is held out" in errors) == (by == "archetype")
+
+
 def test_exported_files_are_verified_against_a_holdout(tmp_path: Path) -> None:
     rows = [foreign("x"), foreign("x", resolved=False, sample=1), foreign("y", model="opus", tier="frontier")]
     out = tmp_path / "out"
@@ -167,10 +236,15 @@ def test_exported_files_are_verified_against_a_holdout(tmp_path: Path) -> None:
     clean = write_array(tmp_path / "clean.json", ["z"])
     summary, _ = export("--verify", *files, "--holdout", clean)
     assert summary["lines"] == 9
-    for held, file in (("y", files[0]), ("x", files[3])):
-        _, errors = export("--verify", *files, "--holdout", write_array(tmp_path / f"{held}.json", [held]), code=2)
-        assert f"{file}: line {2 if held == 'y' else 1}" in errors or held == "x"
-        assert f"instance {held} is held out" in errors
+    content = hash_of(rows, "x")
+    for holdout, file, words in (
+        ("y", files[0], "line 2: a.json:3: instance y is held out"),
+        ("x", files[3], "line 1: a.json:1: instance x is held out"),
+        (content, files[0], f"line 1: a.json:1: its task's content {content[:12]} is held out"),
+    ):
+        held = write_array(tmp_path / "held.json", [holdout])
+        _, errors = export("--verify", file, "--holdout", held, code=2)
+        assert f"{file}: {words.replace('a.json', str(tmp_path / 'a.json'))}" in errors
     files[0].write_text(files[0].read_text().replace("Done", "Gone"))
     _, errors = export("--verify", files[0], "--holdout", clean, code=2)
     assert "is not the line that sft.sidecar.jsonl describes" in errors

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from exports.forms import FORMS, Pair, tools_of
+from exports.chat import tools_of
+from exports.forms import FORMS, Pair
 from exports.rows import Row, foreign_row, own_row
 from tests.helpers import tiny
 from tests.helpers.foreign import call, foreign, read_lines, trip
@@ -74,6 +75,22 @@ def test_the_sides_of_a_pair_begin_after_the_same_opening(written: Path) -> None
     (pair,) = read_lines(written / "pairs.trl.jsonl")
     assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
     assert pair["chosen"][0]["role"] == pair["rejected"][0]["role"] == "assistant"
+
+
+def test_the_openai_pairs_have_the_shape_of_its_preference_fine_tuning(written: Path) -> None:
+    (pair,) = read_lines(written / "pairs.openai.jsonl")
+    assert set(pair) == {"input", "preferred_output", "non_preferred_output"}
+    assert [message["role"] for message in pair["input"]["messages"]] == ["system", "user"]
+    assert [tool["function"]["name"] for tool in pair["input"]["tools"]] == ["bash", "read"]
+    for side, last in (("preferred_output", "Done, sample 0."), ("non_preferred_output", "Done, sample 1, I think.")):
+        assert [message["role"] for message in pair[side]] == ["assistant", "tool", "tool", "assistant"]
+        assert json.loads(pair[side][0]["tool_calls"][0]["function"]["arguments"]) == {"command": "ls"}
+        assert pair[side][-1]["content"] == last
+
+
+def test_unsloths_pairs_are_those_that_trl_reads(written: Path) -> None:
+    unsloth, trl = ((written / f"pairs.{form}.jsonl").read_bytes() for form in ("unsloth", "trl"))
+    assert unsloth == trl != b""
 
 
 def tool_tokenizer(base: Path) -> Any:

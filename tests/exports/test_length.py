@@ -1,11 +1,17 @@
 """A session is counted as documented, and cut on whole round trips, under budget, without an orphan."""
 
+import copy
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
-from exports.length import counter, cut, estimated_tokens
+from exports.chat import tools_of
+from exports.length import OVERHEAD_TOKENS, counter, cut, estimated_tokens
 from exports.rows import Row, fault_of
+from tests.helpers import tiny
 from tests.helpers.foreign import call, foreign, trip
 
 
@@ -42,6 +48,38 @@ def test_a_cut_session_is_under_budget_and_has_every_call_and_its_result(sizes: 
     assert shorter.messages[2:] == messages[-kept:]  # an end of the session, unchanged
     longer = messages[:2] + messages[-(kept + 3) :]  # one more round trip would not have fitted
     assert kept + 3 > len(messages) - 2 or count(row_of(longer)) > budget
+
+
+CALLS: list[dict[str, Any]] = [
+    {"role": "user", "content": "Fix it."},
+    {"role": "assistant", "content": None, "tool_calls": [call("bash", command="ls")]},
+    {"role": "tool", "tool_call_id": "c1", "content": "README.md"},
+]
+SCHEMA = json.dumps(tools_of(row_of(CALLS)))
+TOOLS = "{{ tools | tojson if tools else '' }}{% for m in messages %}{{ m.content + '.' }}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("template", "texts"),
+    [
+        (TOOLS, [SCHEMA + "Fix it." + ".." + "README.md."]),  # the null content is empty, and the schemas are counted
+        (
+            "{{ raise_exception('no') }}",
+            ["Fix it.", "README.md", "c1", "bash", '{"command": "ls"}', SCHEMA[1:-1]],
+        ),
+    ],
+)
+def test_a_base_counts_what_the_forms_write(tmp_path: Path, template: str, texts: list[str]) -> None:
+    assert '"command": {"type": "string"}' in SCHEMA
+    fast = copy.deepcopy(tiny.tokenizer("byte_level"))
+    fast.chat_template = template
+    fast.save_pretrained(tmp_path)
+    count = counter(str(tmp_path))
+    expected = sum(len(fast.encode(text, add_special_tokens=False)) for text in texts)
+    assert count(row_of(CALLS)) == expected + (OVERHEAD_TOKENS * len(CALLS) if len(texts) > 1 else 0)
+    broken = [*CALLS[:1], {"role": "assistant", "content": None, "tool_calls": [call("bash")]}]
+    broken[1]["tool_calls"][0]["function"]["arguments"] = "no JSON"
+    assert count(row_of(broken).replaced(unusable="broken")) > 0
 
 
 def test_one_giant_turn_cannot_be_cut() -> None:
