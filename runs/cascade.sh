@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From an archive of sessions to what a solved task costs: export, plan, SFT, DPO, selection, cascade. NOT RUN YET.
+# From an archive of sessions to what a solved task costs: export, plan, SFT, DPO, selection, cascade.
 #
 #     PATH="$PWD/.venv/bin:$PATH" runs/cascade.sh        # a night on 2 cores; every stage resumes
 #
@@ -19,6 +19,9 @@
 # USD_PER_HOUR    the example price of this machine, for the plans and the costs (default 0.1)
 # OUT N SAMPLES EPISODES EPOCHS FRONTIER    another directory and other sizes, for a trial run (N at least 96):
 #     OUT=/tmp/cascade N=96 SAMPLES=2 EPISODES=4 EPOCHS=1 runs/cascade.sh
+#
+# Not run at its default sizes. The trial sizes were run to the start of SFT, the rest with a tiny base of random weights
+# and sessions of 2 steps, which gave no pair.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TOKENIZERS_PARALLELISM=false
@@ -50,14 +53,14 @@ step python sft.py "${sft[@]}"
 # DPO on the adapter's own attempts. An adapter that never succeeds, or always, gives no pair: then SFT stands alone.
 step python rollout.py --operator local --adapter "$OUT/sft" --scenarios "$OUT/selection/train" \
   --samples "${SAMPLES:-8}" --temperature 1 "${steps[@]}" --workers 8 --out "$OUT/pairs"
-dpo=(--adapter "$OUT/sft" --data "$OUT/pairs" --holdout "$OUT/archetypes/holdout")
+dpo=(--adapter "$OUT/sft" --data "$OUT/pairs" --holdout "$OUT/archetypes/holdout" --out "$OUT/sft-dpo")
 candidates=("$OUT/sft")
 inspected=0
 step python dpo.py "${dpo[@]}" --inspect 2>"$OUT/inspect-dpo.txt" || inspected=$?
 cat "$OUT/inspect-dpo.txt" >&2
 if [ "$inspected" = 0 ]; then
   step python dpo.py "${dpo[@]}" --plan --usd-per-hour "$USD_PER_HOUR" >"$OUT/plan-dpo.json"
-  step python dpo.py "${dpo[@]}" --out "$OUT/sft-dpo"
+  step python dpo.py "${dpo[@]}"
   candidates+=("$OUT/sft-dpo")
 elif ! grep -q "no pair to train on" "$OUT/inspect-dpo.txt"; then
   exit "$inspected" # an ERROR of --inspect, a held-out session say
