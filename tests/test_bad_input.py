@@ -257,8 +257,8 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         ("cascade.py", [*PLAY, *flags], {}, words)
         for flags, words in (
             (["--n", "0"], "--n is 0"),
-            (["--workers", "0"], "--workers"),
-            (["--max-steps", "0"], "--max-steps"),
+            (["--workers", "0"], "--workers: at least 1"),
+            (["--max-steps", "0"], "--max-steps, --max-new-tokens, --workers: at least 1"),
             (["--timeout-seconds", "nan"], "--timeout-seconds nan"),
             (["--timeout-seconds", "0"], "--timeout-seconds 0"),
             (["--temperature", "nan"], "--temperature nan: must lie between 0 and 10"),
@@ -277,7 +277,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         ("select_adapter.py", [*SELECT, *flags], {}, words)
         for flags, words in (
             (["--n", "0"], "--n is 0"),
-            (["--workers", "0"], "--workers"),
+            (["--workers", "0"], "--workers: at least 1"),
             (["--timeout-seconds", "inf"], "--timeout-seconds inf"),
             (["--scenarios", "scenario/unfinished"], "--partial"),
             (["--holdout", "scenario/unfinished"], "--partial"),
