@@ -14,6 +14,7 @@ Each scenario goes to the cheap operator first. Where it gives one of the signal
 the frontier operator. The checker decides nothing but what was resolved. Tokens are those of the real calls. --prices
 has USD per million tokens, or per hour, for both: {"cheap": {"per_hour": 0.5}, "frontier": {"input": 3, "cached_input":
 0.3, "output": 15}}. Voided attempts are not counted and make the exit code 1; a rerun tries them again.
+A base or an adapter that was trained on one of the scenarios is refused.
 A win needs, by the 95 % intervals, a lower cost per resolved task and a resolve rate that does not fall.
 """
 
@@ -38,8 +39,8 @@ from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.costs import MetricChange, Prices, compare_outcomes, read_outcomes, read_prices
-from pipeline.files import read_identity, read_scenarios, write_json
-from pipeline.holdout import refuse_overlap
+from pipeline.files import read_scenarios, write_json
+from pipeline.holdout import refuse_trained_on
 from sandbox.containers import reap, require_image
 from schema import BadInputError, CascadeReport, CascadeSummary, Scenario, Trajectory
 
@@ -120,6 +121,7 @@ def check_cascade_settings(settings: CascadeSettings) -> tuple[list[Scenario], P
     assert settings.out is not None
     assert settings.prices is not None
     stage.require_seconds(settings.timeout_seconds)
+    stage.require_temperature(settings.temperature)
     if min(settings.max_steps, settings.max_new_tokens, settings.workers) < 1:
         raise BadInputError("--max-steps, --max-new-tokens, --workers: at least 1")
     scenarios = read_scenarios(settings.scenarios, partial=settings.partial)
@@ -135,11 +137,8 @@ def check_cascade_settings(settings: CascadeSettings) -> tuple[list[Scenario], P
         raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")
     check_machine(settings.base, settings.dtype)
     fetch(settings.base, settings.adapter)
-    if settings.adapter is not None:
-        refuse_overlap(
-            read_identity(settings.adapter).trained_on, settings.scenarios, scenarios,
-            trained=f"{settings.adapter} was trained on", remedy="play held-out scenarios",
-        )  # fmt: skip
+    adapters = [settings.adapter] if settings.adapter is not None else []
+    refuse_trained_on(settings.base, adapters, settings.scenarios, scenarios, remedy="play held-out scenarios")
     return scenarios, settings.out, prices
 
 

@@ -148,8 +148,7 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
     if min(counted) < 1:
         names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --max-tokens, --workers, --limit"
         raise BadInputError(f"{names}: at least 1")
-    if settings.temperature is not None and not 0 <= settings.temperature <= 10:
-        raise BadInputError(f"--temperature {settings.temperature}: must lie between 0 and 10")
+    stage.require_temperature(settings.temperature)
     if (settings.operator == "agent") != (settings.agent is not None):
         raise BadInputError(
             f"--agent NAME and --operator agent belong together, this is --operator {settings.operator}"

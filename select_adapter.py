@@ -10,8 +10,8 @@ Needs   a Docker engine with the sandbox image, torch
 
 The base and every candidate play the same scenarios. The base wins unless the lower bound of a candidate's paired
 difference in clean rate is above zero; of several such candidates the one with the largest difference wins. Every
---adapter takes selected.json; where it names none, the run is that of the bare base. A candidate that was trained on a
-selection scenario is refused, and so is a selection scenario that --holdout will report on.
+--adapter takes selected.json; where it names none, the run is that of the bare base. A base or a candidate that was
+trained on a selection scenario is refused, and so is a selection scenario that --holdout will report on.
 Above 2 % voided episodes nothing is selected and the exit code is 1; a rerun plays only those.
 """
 
@@ -30,8 +30,8 @@ from operators.episode import Episode, EpisodeLimits
 from operators.evaluation import MAX_VOIDED_SHARE, choose
 from operators.local import local_operators
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
-from pipeline.files import read_identity, read_scenarios, write_json
-from pipeline.holdout import refuse_overlap
+from pipeline.files import read_scenarios, write_json
+from pipeline.holdout import refuse_overlap, refuse_trained_on
 from pipeline.rates import event_rates, paired
 from pipeline.tables import format_difference, format_rate
 from sandbox.containers import reap, require_image
@@ -113,10 +113,8 @@ def check_selection(settings: SelectionSettings) -> list[Scenario]:
     check_machine(settings.base, settings.dtype)
     for adapter in settings.candidates:
         fetch(settings.base, adapter)
-        refuse_overlap(
-            read_identity(adapter).trained_on, settings.scenarios, records,
-            trained=f"{adapter} was trained on", remedy="select on scenarios that no candidate was trained on",
-        )  # fmt: skip
+    remedy = "select on scenarios that neither the base nor a candidate was trained on"
+    refuse_trained_on(settings.base, settings.candidates, settings.scenarios, records, remedy=remedy)
     return records
 
 

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from model.loading import fetch
+from model.loading import adapter_argument, fetch
 from model.render import Renderer, after_step, opening, start_prompt
 from operators.endpoint import wire_messages
 from operators.evaluation import choose
@@ -225,7 +225,12 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     add = parser.add_argument
     stage.add_base_flag(parser)
-    add("--adapter", type=Path, default=None, help="adapter directory of sft.py (default: the base alone)")
+    add(
+        "--adapter",
+        type=adapter_argument,
+        default=None,
+        help="adapter directory or selected.json (default: the base alone)",
+    )
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--out", type=Path, required=True, help="directory for the episodes of both ways and the figures")
     add("--server", choices=("transformers", "llama.cpp"), default="transformers", help="who serves (transformers)")

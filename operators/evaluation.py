@@ -20,8 +20,8 @@ from operators.local import LocalOperator
 from operators.ray_episodes import RayRun
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
-from pipeline.files import read_identity, read_scenarios, read_trajectories, sessions_in_base, write_report
-from pipeline.holdout import print_unknown_split, refuse_overlap
+from pipeline.files import read_scenarios, read_trajectories, write_report
+from pipeline.holdout import print_unknown_split, refuse_trained_on
 from pipeline.rates import brief, compare_subjects
 from pipeline.ray_workers import add_ray_flag, require_ray
 from pipeline.tables import print_table
@@ -96,6 +96,7 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     """Check, load the model once, play every episode, report; the exit code. The base may be a `held` one."""
     require_ray(settings.ray)
     stage.require_seconds(settings.timeout_seconds)
+    stage.require_temperature(settings.temperature)
     if settings.base_n is not None and settings.base_n < 1:
         raise BadInputError(f"--base-n is {settings.base_n}; play at least 1 scenario, or drop --compare-base")
     check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
@@ -103,15 +104,8 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     if settings.adapter is not None and settings.render is not None:
         raise BadInputError("--render: the adapter directory says which render it was trained with; drop the flag")
     records = read_scenarios(settings.scenarios, partial=settings.partial)
-    behind = sessions_in_base(settings.base)
-    read = [(settings.base, behind)] if behind else []
-    if settings.adapter is not None:
-        read.append((str(settings.adapter), read_identity(settings.adapter).trained_on))
-    for name, sessions in read:
-        refuse_overlap(
-            sessions, settings.scenarios, records,
-            trained=f"{name} was trained on", remedy="evaluate held-out scenarios",
-        )  # fmt: skip
+    adapters = [settings.adapter] if settings.adapter is not None else []
+    refuse_trained_on(settings.base, adapters, settings.scenarios, records, remedy="evaluate held-out scenarios")
     chosen = choose(records, settings.n, settings.seed)
     refuse_other_image(chosen, settings.image)
     image = require_image(settings.image)

@@ -29,10 +29,10 @@ class Price(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    cached_input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    output: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    per_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    input: float | None = Field(default=None, ge=0, allow_inf_nan=False, strict=True)
+    cached_input: float | None = Field(default=None, ge=0, allow_inf_nan=False, strict=True)
+    output: float | None = Field(default=None, ge=0, allow_inf_nan=False, strict=True)
+    per_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False, strict=True)
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pipeline.files import read_identity, sessions_in_base
 from pipeline.stage import split_kind
 from schema import BadInputError, Scenario, TrainedSession, Trajectory
 
@@ -63,3 +64,20 @@ def refuse_overlap(
             raise BadInputError(
                 f"{holdout}: {trained} {len(ids)} sessions whose {kind} is held out here, {ids[0]} first; {remedy}"
             )
+
+
+def refuse_trained_on(
+    base: str, adapters: Iterable[Path], holdout: Path, scenarios: Sequence[Scenario], *, remedy: str
+) -> None:
+    """Raise BadInputError where the base or an adapter was trained on a held-out scenario or archetype.
+
+    Args:
+        base: a base; one that merge.py wrote names what it was trained on.
+        adapters: adapter directories.
+        holdout: the directory of the scenarios.
+        scenarios: the held-out scenarios in it.
+        remedy: the end of the message.
+    """
+    behind = {base: sessions_in_base(base), **{str(one): read_identity(one).trained_on for one in adapters}}
+    for name, sessions in behind.items():
+        refuse_overlap(sessions, holdout, scenarios, trained=f"{name} was trained on", remedy=remedy)

@@ -97,6 +97,12 @@ def require_seconds(seconds: float, flag: str = "--timeout-seconds") -> None:
         raise BadInputError(f"{flag} {seconds}: must be more than 0, and finite")
 
 
+def require_temperature(temperature: float | None) -> None:
+    """Raise BadInputError unless --temperature is left out or lies between 0 and 10; `nan` does not."""
+    if temperature is not None and not 0 <= temperature <= 10:
+        raise BadInputError(f"--temperature {temperature}: must lie between 0 and 10")
+
+
 def settings_of(main: Callable[..., int]) -> type | None:
     """The class of `main`'s one argument `settings`; None where main takes one keyword per flag."""
     found = get_type_hints(main).get("settings")

@@ -138,7 +138,11 @@ class CascadeOutcome(Record):
     escalated: StrictBool
     resolved: StrictBool = Field(description="by whoever acted last")
     cost_usd: float = Field(
-        ge=0, allow_inf_nan=False, validation_alias=AliasChoices("cost_usd", "costUsd"), description="of all calls"
+        ge=0,
+        allow_inf_nan=False,
+        strict=True,
+        validation_alias=AliasChoices("cost_usd", "costUsd"),
+        description="of all calls",
     )
     signal: str | None = Field(default=None, description="why it was escalated")
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,11 @@ TAXONOMIES = {
     "terminal": "archetypes.0.terminal",
     "like": "announcements.0.like",
 }
+PLAY = [
+    "play", "--cheap", "reference", "--frontier", "reference", "--scenarios", "good", "--prices", "prices.json",
+    "--out", "o",
+]  # fmt: skip
+SELECT = ["--base", BASE, "--candidates", "own", "--scenarios", "good", "--holdout", "apart", "--out", "o"]
 # Script, flags, environment, words.
 ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("get_base.py", ["--out", "file/out"], {}, "cannot be written"),
@@ -294,6 +300,45 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--out", "o"], {}, "flags: no render"),
     ("dpo.py", ["--base", BASE, "--data", "sessions", "--adapter", "other", "--beta", "nan"], {}, "--beta"),
     ("dpo.py", ["--data", "sessions"], {}, "--adapter"),
+    *(
+        ("cascade.py", [*PLAY, *flags], {}, words)
+        for flags, words in (
+            (["--n", "0"], "--n is 0"),
+            (["--workers", "0"], "--workers: at least 1"),
+            (["--max-steps", "0"], "--max-steps, --max-new-tokens, --workers: at least 1"),
+            (["--timeout-seconds", "nan"], "--timeout-seconds nan"),
+            (["--timeout-seconds", "0"], "--timeout-seconds 0"),
+            (["--temperature", "nan"], "--temperature nan: must lie between 0 and 10"),
+            (["--temperature", "-1"], "--temperature -1"),
+            (["--adapter", "own"], "--adapter belongs to --cheap local"),
+            (["--cheap", "local", "--base", BASE, "--adapter", "own", "--render", "chat"], "drop the flag"),
+            (["--scenarios", "scenario/unfinished"], "--partial"),
+            (["--prices", "other-prices.json"], "frontier: Value error, give input and output"),
+            (["--prices", "text-prices.json"], "cheap.per_hour: Input should be a valid number; correct the prices"),
+            (["--cheap", "local", "--base", "seen"], "seen was trained on 1 sessions whose scenario is held out here"),
+        )
+    ),
+    ("cascade.py", ["compare", "--before", "one.json", "--after", "two.json"], {}, "'b' and 0 more are in one run"),
+    ("cascade.py", ["compare", "--before", "one.json", "--after", "text.json"], {}, "costUsd: Input should be a valid"),
+    *(
+        ("select_adapter.py", [*SELECT, *flags], {}, words)
+        for flags, words in (
+            (["--n", "0"], "--n is 0"),
+            (["--workers", "0"], "--workers: at least 1"),
+            (["--timeout-seconds", "inf"], "--timeout-seconds inf"),
+            (["--scenarios", "scenario/unfinished"], "--partial"),
+            (["--holdout", "scenario/unfinished"], "--partial"),
+            (["--base", "seen"], "seen was trained on 1 sessions whose scenario is held out here"),
+            (["--candidates", "read"], "read was trained on 1 sessions whose scenario is held out here"),
+        )
+    ),
+    ("eval.py", ["--base", "seen", "--scenarios", "good", "--out", "o"], {}, "seen was trained on 1 sessions"),
+    (
+        "eval.py",
+        ["--base", BASE, "--scenarios", "good", "--out", "o", "--temperature", "nan"],
+        {},
+        "--temperature nan: must lie between 0 and 10",
+    ),
 ]
 
 
@@ -375,7 +420,27 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "own" / "adapter_model.safetensors").write_bytes(b"")
     write_json(place / "own" / "sekft.json", {"base": BASE, "base_hash": model_hash(place / BASE)})
     write_json(place / "own" / "render.json", {"wire": "markers"})
+    cascade_inputs(place)
     return place
+
+
+def cascade_inputs(place: Path) -> None:
+    """A merged base and an adapter that were trained on a scenario of `good`; prices and outcomes, good and bad."""
+    seen = {
+        "scenario_id": "tiny-1", "content_hash": "0" * 64, "archetype": "copy_files", "trajectory_id": "tiny-1-s0"
+    }  # fmt: skip
+    identity = {"base": BASE, "base_hash": model_hash(place / BASE), "trained_on": [seen]}
+    for name, behind in (("seen", BASE), ("read", "own")):
+        shutil.copytree(place / behind, place / name)
+        write_json(place / name / "sekft.json", identity)
+    by_token = {"input": 3, "output": 15}
+    write_json(place / "prices.json", {"cheap": {"per_hour": 0.1}, "frontier": by_token})
+    write_json(place / "other-prices.json", {"cheap": {"per_hour": 0.1}, "frontier": {"input": 3}})
+    write_json(place / "text-prices.json", {"cheap": {"per_hour": "0.1"}, "frontier": by_token})
+    one = {"instance_id": "a", "cheapResolved": True, "escalated": False, "resolved": True, "costUsd": 0.5}
+    write_json(place / "one.json", [one])
+    write_json(place / "two.json", [one, {**one, "instance_id": "b"}])
+    write_json(place / "text.json", [{**one, "costUsd": "0.5"}])
 
 
 def refused(place: Path, name: str, flags: list[str], environment: dict[str, str], words: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from operators.chat import ChatClient, ContextLengthError, EndpointError, RequestRefusedError
+from schema import Usage
 from tests.helpers.chat_server import (
     Behaviour,
     ChatServer,
@@ -59,6 +60,30 @@ def test_answer_without_content() -> None:
         assert client(server).ask(MESSAGES, model="m").text is None
         assert client(server).ask(MESSAGES, model="m", text_required=True).text == "ls"
         assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("told", "read", "cached"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 80}}, 20, 80),
+        ({"prompt_tokens_details": {"cached_tokens": None}}, 100, 0),
+        ({"prompt_tokens_details": None}, 100, 0),
+        ({}, 100, 0),
+    ],
+)
+def test_cached_input_is_counted_apart(told: dict[str, Any], read: int, cached: int) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150, **told}
+    choices = {
+        "ask": {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ls"}},
+        "complete": {"index": 0, "finish_reason": "stop", "text": "ls"},
+    }
+    bodies = [schema({"choices": [choice], "usage": usage}) for choice in choices.values()]
+    with ChatServer(bodies) as server:
+        asked = client(server)
+        replies = [asked.ask(MESSAGES, model="m"), asked.complete("$ ", model="m", stop=["\n"])]
+    for reply in replies:
+        assert reply.usage == Usage(calls=1, input_tokens=read, cached_input_tokens=cached, output_tokens=50)
+        assert reply.prompt_tokens == 100
 
 
 def test_refused_response_format_is_left_out() -> None:

@@ -78,6 +78,9 @@ def test_the_foreign_shape_is_read(tmp_path: Path) -> None:
         ([{key: value for key, value in FOREIGN.items() if key != "costUsd"}], "cost_usd: Field required"),
         ([{**FOREIGN, "costUsd": None}], "0.costUsd"),
         ([{**FOREIGN, "costUsd": -1}], "0.costUsd"),
+        ([{**FOREIGN, "costUsd": "0.5"}], "0.costUsd: Input should be a valid number"),
+        ([{**FOREIGN, "costUsd": True}], "0.costUsd: Input should be a valid number"),
+        ([{**FOREIGN, "costUsd": 10**400}], "0.costUsd"),
         ([{**FOREIGN, "resolved": "false"}], "0.resolved"),
         ([FOREIGN, FOREIGN], "comes twice"),
         ({}, "cheap"),
@@ -88,6 +91,24 @@ def test_a_bad_outcome_is_named(tmp_path: Path, rows: Any, words: str) -> None:
     (tmp_path / "o.json").write_text(json.dumps(rows))
     with pytest.raises(BadInputError, match=words):
         read_outcomes(tmp_path / "o.json")
+
+
+def test_whole_numbers_are_prices_and_costs(tmp_path: Path) -> None:
+    prices = {"cheap": {"per_hour": 1}, "frontier": {"input": 3, "cached_input": 0, "output": 15}}
+    (tmp_path / "p.json").write_text(json.dumps(prices))
+    assert read_prices(tmp_path / "p.json").frontier.output == 15
+    (tmp_path / "o.json").write_text(json.dumps([{**FOREIGN, "costUsd": 2}]))
+    assert read_outcomes(tmp_path / "o.json")[0].cost_usd == 2
+
+
+@pytest.mark.parametrize("field", ["per_hour", "input", "cached_input", "output"])
+@pytest.mark.parametrize("value", ["0.1", True, False])
+def test_a_price_that_is_no_number_is_refused_by_name(tmp_path: Path, field: str, value: Any) -> None:
+    by_token = {"input": 3, "cached_input": 0.3, "output": 15}
+    price = {"per_hour": value} if field == "per_hour" else {**by_token, field: value}
+    (tmp_path / "p.json").write_text(json.dumps({"cheap": price, "frontier": by_token}))
+    with pytest.raises(BadInputError, match=f"cheap.{field}: Input should be a valid number; correct the prices"):
+        read_prices(tmp_path / "p.json")
 
 
 @pytest.mark.parametrize("price", [{}, {"input": 1}, {"per_hour": 1, "input": 1, "output": 2}, {"per_hour": -1}])

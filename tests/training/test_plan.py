@@ -3,25 +3,36 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from safetensors import SafetensorError
 
+import dpo
 import sft
 from model import hardware
 from model.hardware import Machine, cannot_run
-from pipeline.files import write_json, write_record
+from model.loading import model_hash
+from pipeline.files import read_identity, write_identity, write_json, write_record
 from tests.helpers import ROOT
+from tests.helpers.preference import start_adapter, write_sessions
 from tests.helpers.tiny import base as build_base, trajectory
 from tests.helpers.training import exit_code, fit_settings
 from training.plan import command_of
 from training.settings import FitSettings
 
 GIB = 2**30
+TRAINERS = [pytest.param(sft, id="sft"), pytest.param(dpo, id="dpo")]
+# What a plan counts, and the name of it in the summary of the run.
+SAME = {
+    sft: {"rows": "used", "steps": "steps", "tokens": "tokens"},
+    dpo: {"pairs": "pairs", "sessions": "used", "steps": "steps"},
+}
 CPU = Machine("cpu", "CPU, 2 cores", 8 * GIB, 1e11)
 GPU = Machine("cuda", "Tesla V100", 32 * GIB, 125e12)
 
@@ -41,6 +52,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def start(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return start_adapter(base, tmp_path_factory.mktemp("plan") / "start")
+
+
+@pytest.fixture(scope="module")
+def pairs(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sessions(tmp_path_factory.mktemp("plan") / "pairs", start)
+
+
+@pytest.fixture(scope="module")
+def given(start: Path, pairs: Path, data: Path) -> dict[ModuleType, list[Any]]:
+    """What each trainer reads but the base."""
+    return {sft: ["--data", data], dpo: ["--data", pairs, "--adapter", start]}
+
+
+@pytest.fixture(scope="module")
 def huge(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A base of 500 billion parameters, whose file of weights would raise an error if anybody read it."""
     directory = tmp_path_factory.mktemp("plan") / "huge"
@@ -54,9 +81,20 @@ def huge(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
+@pytest.fixture(scope="module")
+def given_huge(
+    given: dict[ModuleType, list[Any]], huge: Path, start: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[ModuleType, list[Any]]:
+    """The same for the huge base: the start adapter's identity names it, the adapter's weights do not fit it."""
+    adapter = tmp_path_factory.mktemp("plan") / "start"
+    shutil.copytree(start, adapter)
+    write_identity(adapter, read_identity(start).model_copy(update={"base_hash": model_hash(huge)}))
+    return {**given, dpo: [*given[dpo], "--adapter", adapter]}
+
+
+def in_process(capsys: pytest.CaptureFixture[str], *arguments: Any, trainer: ModuleType = sft) -> tuple[int, str, str]:
     capsys.readouterr()
-    code = exit_code(sft, *arguments)
+    code = exit_code(trainer, *arguments)
     shown = capsys.readouterr()
     return code, shown.out, shown.err
 
@@ -73,16 +111,20 @@ def test_hidden_devices_are_no_gpu(hidden: str, base: Path, data: Path) -> None:
     assert machine["free_bytes"] > 0 < machine["flops"]
 
 
+@pytest.mark.parametrize("trainer", TRAINERS)
 def test_a_plan_is_the_run_that_its_command_makes(
-    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    flags = ["--data", data, "--base", base, "--out", tmp_path / "out", "--epochs", 2, "--accum", 2, "--lora-r", 4]
+    trainer: ModuleType, base: Path, given: dict[ModuleType, list[Any]], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    flags = [*given[trainer], "--base", base, "--out", tmp_path / "out", "--epochs", 2, "--accum", 2]
+    flags += ["--lora-r", 4] if trainer is sft else ["--beta", 0.2]
     bare = tmp_path / "base"  # without weights
     bare.mkdir()
     for path in base.iterdir():
         if path.suffix != ".safetensors":
             (bare / path.name).write_bytes(path.read_bytes())
-    code, out, err = in_process(capsys, *flags, "--dtype", "fp32", "--plan", "--usd-per-hour", 3600, "--base", bare)
+    asked = ["--dtype", "fp32", "--plan", "--usd-per-hour", 3600, "--base", bare]
+    code, out, err = in_process(capsys, *flags, *asked, trainer=trainer)
     plan = json.loads(out)
     assert code == 0, err
     assert not (tmp_path / "out").exists()
@@ -91,13 +133,13 @@ def test_a_plan_is_the_run_that_its_command_makes(
     assert plan["hours_elsewhere"]["V100"] > 0
     assert plan["command"] in err.splitlines()
     words = shlex.split(plan["command"].replace(str(bare), str(base)))
-    assert words[:2] == ["python", "sft.py"]
-    code, out, err = in_process(capsys, *words[2:])
+    assert words[:2] == ["python", f"{trainer.__name__}.py"]
+    code, out, err = in_process(capsys, *words[2:], trainer=trainer)
     assert code == 0, err
     done = json.loads(out)
-    assert (done["steps"], done["tokens"], done["used"]) == (plan["steps"], plan["tokens"], plan["rows"])
-    assert done["trainable_parameters"] == plan["trainable_parameters"]
-    no_price = json.loads(in_process(capsys, *flags, "--plan")[1])
+    same = SAME[trainer] | {"trainable_parameters": "trainable_parameters"}
+    assert {name: plan[name] for name in same} == {name: done[other] for name, other in same.items()}
+    no_price = json.loads(in_process(capsys, *flags, "--plan", trainer=trainer)[1])
     assert no_price["usd"] is None
 
 
@@ -114,11 +156,13 @@ def test_the_command_has_every_flag_that_differs() -> None:
 
 
 @pytest.mark.parametrize("flags", [[], ["--plan"]])
+@pytest.mark.parametrize("trainer", TRAINERS)
 def test_a_base_too_large_for_the_machine_is_refused(
-    flags: list[str], huge: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = ["--data", data, "--base", huge, "--out", tmp_path / "out", *flags]
-    code, out, err = in_process(capsys, *given)
+    trainer: ModuleType, flags: list[str], huge: Path, given_huge: dict[ModuleType, list[Any]], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    run = [*given_huge[trainer], "--base", huge, "--out", tmp_path / "out", *flags]
+    code, out, err = in_process(capsys, *run, trainer=trainer)
     assert code == 2
     assert "weights and adapter need" in err.splitlines()[-1]
     assert "take a smaller base or another machine, or pass --allow-slow" in err.splitlines()[-1]
@@ -127,10 +171,10 @@ def test_a_base_too_large_for_the_machine_is_refused(
         plan = json.loads(out)
         assert plan["runs_here"] is False
         assert "weights and adapter" in plan["why_not"]
-        assert in_process(capsys, *given, "--allow-slow")[0] == 0
+        assert in_process(capsys, *run, "--allow-slow", trainer=trainer)[0] == 0
     else:
         with pytest.raises(SafetensorError, match="deserializing header"):  # now the weights are read
-            sft.main(fit_settings(*given, "--allow-slow"))
+            exit_code(trainer, *run, "--allow-slow")
 
 
 @pytest.mark.parametrize(
