@@ -288,7 +288,10 @@ class ProgramRun:
         if not watch.replies:
             said = self.output.text().strip()[-300:]
             ended = "was stopped at its time limit" if why else f"ended with {self.exit_code}"
-            return "operator_failed", f"the agent program {ended} and never had an answer: {said!r}"
+            had = "never had an answer"
+            if watch.side_calls:
+                had = f"had {watch.side_calls} answers, none to a request with tools that is no title or summary"
+            return "operator_failed", f"the agent program {ended} and {had}: {said!r}"
         if watch.over or why:
             return watch.over or why or "ended", None
         return "ended", f"the agent program ended with {self.exit_code} and typed no terminal"
