@@ -294,69 +294,6 @@ def test_a_session_has_its_tokens_and_no_more(server: EndpointServer, backend: S
     assert session.counts()["sampled_tokens"] == 10
 
 
-def post_at_once(server: EndpointServer, backend: ScriptedBackend, bodies: list[Any]) -> list[int]:
-    """The statuses of requests that are all sent before the first is answered, in order."""
-    backend.held.set()
-    statuses: list[int] = []
-    threads = [
-        threading.Thread(target=lambda body=body: statuses.append(  # type: ignore[misc]
-            post(server, "/v1/chat/completions", body).status_code))
-        for body in bodies
-    ]  # fmt: skip
-    for thread in threads:
-        thread.start()
-    until(lambda: backend.under_way + len(statuses) == len(bodies))
-    backend.held.clear()
-    for thread in threads:
-        thread.join(60)
-    return sorted(statuses)
-
-
-def asked_by(number: int, **more: Any) -> dict[str, Any]:
-    """The first request of one of several sub-agents."""
-    return {"messages": [{"role": "user", "content": f"You are number {number}."}], "tools": [FUNCTION], **more}
-
-
-def test_requests_at_once_share_the_turns_of_their_session(server: EndpointServer, backend: ScriptedBackend) -> None:
-    session = server.open_session("one", SessionLimits(max_turns=2))
-    assert post_at_once(server, backend, [asked_by(number) for number in range(4)]) == [200, 200, 429, 429]
-    server.close_session("one")
-    assert session.counts()["calls"] == 2
-
-
-def test_requests_at_once_share_the_tokens_of_their_session(server: EndpointServer, backend: ScriptedBackend) -> None:
-    backend.script[:] = [TWO_CALLS]
-    session = server.open_session("one", SessionLimits(max_sampled_tokens=50))
-    bodies = [asked_by(number, max_tokens=20) for number in range(4)]
-    assert post_at_once(server, backend, bodies) == [200, 200, 200, 429]
-    assert [sampling.max_new_tokens for _, sampling in backend.asked] == [20, 20, 10]
-    server.close_session("one")
-    assert session.counts()["sampled_tokens"] == 50
-
-
-def test_a_call_gives_back_the_tokens_that_it_did_not_use(server: EndpointServer, backend: ScriptedBackend) -> None:
-    backend.script[:] = [DONE]
-    used = len(backend.template.write(DONE))
-    server.open_session("one", SessionLimits(max_sampled_tokens=50))
-    bodies = [asked_by(number, max_tokens=25) for number in range(3)]
-    assert post_at_once(server, backend, bodies) == [200, 200, 429]
-    assert post(server, "/v1/chat/completions", asked_by(9)).status_code == 200
-    assert backend.asked[-1][1].max_new_tokens == 50 - 2 * used
-    backend.script[:] = ["the model is gone"]
-    assert post(server, "/v1/chat/completions", asked_by(10)).status_code == 500
-    assert post(server, "/v1/chat/completions", asked_by(11)).status_code == 500
-    assert backend.asked[-1][1].max_new_tokens == 50 - 3 * used
-
-
-def test_side_calls_are_turns_only_where_the_limits_say_so(server: EndpointServer, backend: ScriptedBackend) -> None:
-    backend.script[:] = [DONE]
-    server.open_session("one", SessionLimits(max_turns=1, side_calls_are_turns=False))
-    title = {"messages": [{"role": "system", "content": "You are a title generator."}, *USER], "tools": [FUNCTION]}
-    bodies = [{"messages": USER}, title, asked_by(1), asked_by(2)]
-    found = [post(server, "/v1/chat/completions", body).status_code for body in bodies]
-    assert found == [200, 200, 200, 429]
-
-
 STREAMED = [
     ("/v1/chat/completions", {"messages": USER, "stream": True}, b": keepalive\n\n"),
     ("/v1/messages", {"messages": USER, "max_tokens": 400, "stream": True}, b"event: ping\n"),
