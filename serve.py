@@ -32,6 +32,8 @@ from pipeline.files import read_json
 from schema import BadInputError
 from training.run import load_tokenizer
 
+SOCKET_BYTES = 107  # Linux, sockaddr_un.sun_path without its end
+
 
 def main(
     *,
@@ -44,18 +46,24 @@ def main(
     uds: Path | None,
     temperature: float,
     max_new_tokens: int,
-    slots: int,
+    slots: int | None,
     seed: int,
-    dtype: str,
+    dtype: str | None,
     load_4bit: bool,
 ) -> int:
     """Load the model, serve it until the script is interrupted."""
-    if min(max_new_tokens, slots) < 1 or not 0 <= temperature <= 2:
+    if max_new_tokens < 1 or (slots is not None and slots < 1) or not 0 <= temperature <= 2:
         raise BadInputError("--max-new-tokens, --slots: at least 1; --temperature: between 0 and 2")
     if (url is None) != (model is None) or (url is not None and (adapter is not None or name is not None)):
         raise BadInputError("--url, --model: name both or neither; then no --adapter and no --name: it serves its own")
+    if url is not None:
+        for flag, given in (("--dtype", dtype is not None), ("--load-4bit", load_4bit), ("--slots", slots is not None)):
+            if given:
+                raise BadInputError(f"{flag} does not belong to --url, whose server holds the weights; drop one")
     if uds is None:
         listen(port, None).close()  # a port that is taken is found before the weights are loaded
+    else:
+        require_free(uds)
     fetch(base, adapter)
     if adapter is not None and (wire := read_json(adapter / "render.json").get("wire")) != "chat":
         raise BadInputError(
@@ -68,10 +76,12 @@ def main(
         template = ChatTemplate.of(load_tokenizer(base))
         backend = other_server(url, model, template)
     else:
-        loaded, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
+        loaded, tokenizer = load_model(base, adapter, dtype=dtype or "auto", load_4bit=load_4bit)
         template = ChatTemplate.of(tokenizer)
         named = name or Path(adapter or base).name
-        backend = DecoderBackend(named, Decoder(loaded), end_ids=template.end_ids, decode=template.decode, slots=slots)
+        backend = DecoderBackend(
+            named, Decoder(loaded), end_ids=template.end_ids, decode=template.decode, slots=slots or SLOTS
+        )
     sampling = Sampling(temperature=temperature, max_new_tokens=max_new_tokens, seed=seed)
     key = os.environ.get("SEKFT_SERVE_KEY") or None
     with EndpointServer(template, backend, sampling=sampling, recording=False, key=key, port=port, uds=uds) as server:
@@ -79,6 +89,16 @@ def main(
         stage.print_summary({"url": server.url, "model": backend.name, "context_tokens": backend.context_tokens})
         while True:
             time.sleep(1.0)  # a signal that another thread took is seen between two sleeps
+
+
+def require_free(uds: Path) -> None:
+    """Raise BadInputError where no socket can be made at a path: before the weights are loaded."""
+    if not os.access(uds.parent, os.W_OK | os.X_OK) or not uds.parent.is_dir():
+        raise BadInputError(f"--uds {uds}: {uds.parent} is no directory that can be written; name another")
+    if uds.exists() or uds.is_symlink():
+        raise BadInputError(f"--uds {uds}: exists already; delete it, or name another")
+    if len(os.fsencode(uds)) > SOCKET_BYTES:
+        raise BadInputError(f"--uds {uds}: a socket's path has at most {SOCKET_BYTES} bytes; name a shorter one")
 
 
 def other_server(url: str, model: str, template: ChatTemplate) -> CompletionsBackend:
@@ -104,9 +124,9 @@ def parser() -> argparse.ArgumentParser:
     add("--uds", type=Path, default=None, help="path of a Unix socket to listen on instead")
     add("--temperature", type=float, default=0.0, help="where a client names none (default 0: greedy)")
     add("--max-new-tokens", type=int, default=1024, help="most tokens of one answer (default 1024)")
-    add("--slots", type=int, default=SLOTS, help=f"answers sampled at once; others wait (default {SLOTS})")
+    add("--slots", type=int, default=None, help=f"answers sampled at once; others wait (default {SLOTS})")
     add("--seed", type=int, default=0, help="seed of sampling where a client names none (default 0)")
-    add("--dtype", choices=DTYPES, default="auto", help="dtype of the weights (default auto)")
+    add("--dtype", choices=DTYPES, default=None, help="dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
     return parser
 

@@ -28,10 +28,15 @@ LimitHit = Literal["turns", "tokens", "context", "watch"]
 
 @dataclass(frozen=True)
 class SessionLimits:
-    """The most replies, and sampled tokens, of one session; None for no limit."""
+    """The most replies, and sampled tokens, of one session; None for no limit.
+
+    A call under way has its reply and its most new tokens set aside; what it does not use it gives back when it ends.
+    With `side_calls_are_turns=False` replies to side calls, and to calls without tools, do not count as turns.
+    """
 
     max_turns: int | None = None
     max_sampled_tokens: int | None = None
+    side_calls_are_turns: bool = True
 
 
 class SessionWatch(Protocol):
@@ -89,7 +94,7 @@ class EndpointSession(AgentSession):
         self.failed: str | None = None  # why the backend could not sample, the last time
         self.closed = False
         self.under_way: dict[str, CallUnderWay] = {}  # by digest of the request; read and written on the event loop
-        self._turns = self._sampled = self._seeds = 0
+        self._turns = self._sampled = self._set_aside = self._seeds = 0
         self._counting = threading.Condition()
         self._unsettled: set[CallUnderWay] = set()
 
@@ -130,42 +135,59 @@ class EndpointSession(AgentSession):
         if self.limit_hit == "watch":
             raise CallRefusedError("limit", "this session is over")
 
-    def begin_turn(self) -> None:
-        """Count a reply that is going to be sampled. Raises CallRefusedError where a cap is reached."""
+    def begin_turn(self, call: AgentCall) -> int:
+        """Count a reply that is going to be sampled; the turns it takes: 1 or 0. Raises CallRefusedError at a cap."""
         self.check_over()
+        aside = not call.tools or self.is_side_call(call.messages, call.tools)
+        if aside and not self.limits.side_calls_are_turns:
+            return 0
         with self._counting:
             if self.limits.max_turns is not None and self._turns >= self.limits.max_turns:
                 self.limit_hit = self.limit_hit or "turns"
                 raise CallRefusedError("limit", f"this session had its {self.limits.max_turns} replies")
             self._turns += 1
+        return 1
 
-    def give_turn_back(self) -> None:
+    def give_turns_back(self, turns: int) -> None:
         """A reply that nobody got is no turn."""
         with self._counting:
-            self._turns -= 1
+            self._turns -= turns
 
     def count_tokens_sampled(self, tokens: int) -> None:
         """Count what was sampled, whether somebody gets it or not."""
         with self._counting:
             self._sampled += tokens
 
+    def give_tokens_back(self, sampling: Sampling) -> None:
+        """The call for which `sampling_of` set tokens aside has ended; what it sampled is counted by itself."""
+        with self._counting:
+            self._set_aside -= sampling.max_new_tokens
+
     def sampling_of(self, call: AgentCall, context_tokens: int) -> Sampling:
-        """How to sample the reply to a call that has so many tokens. Raises ContextOverflowError, CallRefusedError."""
+        """How to sample the reply to a call that has so many tokens; its most new tokens are set aside.
+
+        Raises ContextOverflowError, CallRefusedError.
+        """
         room = self.backend.context_tokens - context_tokens
         if room < 1:
             self.limit_hit = self.limit_hit or "context"
             raise ContextOverflowError(context_tokens, self.backend.context_tokens)
         most = [self.sampling.max_new_tokens, room, *([call.max_tokens] if call.max_tokens is not None else [])]
+        if call.own_sampling and not self.pinned:
+            name = call.own_sampling[0]
+            raise CallRefusedError("invalid", f"{name}: this server cannot follow it; leave it out", name)
         with self._counting:
-            if self.limits.max_sampled_tokens is not None:
-                most.append(max(1, self.limits.max_sampled_tokens - self._sampled))
+            if (tokens := self.limits.max_sampled_tokens) is not None:
+                left = tokens - self._sampled - self._set_aside
+                if left < 1:
+                    told = f"all {tokens} sampled tokens of this session are used, or set aside for calls under way"
+                    raise CallRefusedError("limit", told)
+                most.append(left)
+            self._set_aside += min(most)
             self._seeds += 1
             seed = int(sha256(f"{self.sampling.seed}/{self._seeds}".encode())[:15], 16)
         if self.pinned:
             return Sampling(self.sampling.temperature, min(most), seed)
-        if call.own_sampling:
-            name = call.own_sampling[0]
-            raise CallRefusedError("invalid", f"{name}: this server cannot follow it; leave it out", name)
         temperature = self.sampling.temperature if call.temperature is None else call.temperature
         return Sampling(temperature, min(most), seed if call.seed is None else call.seed, call.stop)
 
@@ -189,6 +211,7 @@ class CallUnderWay:
         self.waiting = 0  # HTTP requests that wait for the answer
         self.ended = False  # recorded or discarded, or about to be
         self.discarded = False
+        self.turns = 0  # that it counts as
         self.sampled: Sampled | None = None
         session.begin(self)
         self.prepared = asyncio.create_task(self._prepare())
@@ -200,7 +223,7 @@ class CallUnderWay:
         session, call = self.session, self.call
         assert call
         try:
-            session.begin_turn()
+            self.turns = session.begin_turn(call)
         except CallRefusedError:
             self.ended = True
             session.settle(self)
@@ -234,7 +257,10 @@ class CallUnderWay:
             if session.watch:
                 await self.threads.work(session.watch.failed, "operator_failed", str(error))
             raise CallRefusedError("failed", f"the model failed: {error}") from error
-        session.count_tokens_sampled(len(sampled.token_ids))
+        else:
+            session.count_tokens_sampled(len(sampled.token_ids))
+        finally:
+            session.give_tokens_back(prepared.sampling)
         if sampled.finish == "cancelled":
             self._end(prepared.request, sampled.token_ids)
             raise CallRefusedError("secret", "this session is closed")
@@ -268,7 +294,7 @@ class CallUnderWay:
             return
         self.ended = self.discarded = True
         self.call = None
-        self.session.give_turn_back()
+        self.session.give_turns_back(self.turns)
         if request:
             self.session.discard(request, token_ids)
         self.session.settle(self)

@@ -56,9 +56,10 @@ class ProgramLimits:
 
 @dataclass
 class ProgramWatch:
-    """Sees each reply and says when the session is over. Called from the endpoint's threads.
+    """Sees each reply and says when the session is over. Called from the endpoint's threads, several at once.
 
-    A request without tools is a side call (a title, a summary): its tokens count, and it is no turn.
+    A request without tools, or one that the session's rule names, is a side call (a title, a summary): its tokens
+    count, and it is no turn. Once the session is over, replies to requests that were under way are no turns either.
     """
 
     program: AgentProgram
@@ -67,26 +68,34 @@ class ProgramWatch:
     relay: Relay | None = None
     replies: list[tuple[Request, ChatMessage]] = field(default_factory=list)
     sampled_tokens: int = 0
+    side_calls: int = 0
     over: Outcome | None = None
     error: str | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> bool:
         """Take a reply; at the terminal or a limit the session is over, and nothing more is asked of the model."""
-        self.sampled_tokens += len(token_ids)
-        if request.tools:
-            self.replies.append((request, message))
-            commands = typed_in(self.program, message)
-            if self.told:
-                for command in commands:
-                    self.told(command)
-            ending = terminal_of(commands[-1]) if commands else None
-            if ending:
-                self._end(ending.kind)
-            elif len(self.replies) >= self.limits.max_steps:
-                self._end("max_steps")
-        if self.sampled_tokens >= self.limits.max_tokens:
-            self._end("max_tokens")
-        return self.over is not None
+        with self._lock:
+            self.sampled_tokens += len(token_ids)
+            if request.side_call or not request.tools:
+                self.side_calls += 1
+            elif self.over is None:
+                self._turn(request, message)
+            if self.sampled_tokens >= self.limits.max_tokens:
+                self._end("max_tokens")
+            return self.over is not None
+
+    def _turn(self, request: Request, message: ChatMessage) -> None:
+        self.replies.append((request, message))
+        commands = typed_in(self.program, message)
+        if self.told:
+            for command in commands:
+                self.told(command)
+        ending = terminal_of(commands[-1]) if commands else None
+        if ending:
+            self._end(ending.kind)
+        elif len(self.replies) >= self.limits.max_steps:
+            self._end("max_steps")
 
     def failed(self, outcome: Outcome, error: str) -> None:
         """Take the reason why a request had no answer; the session is over."""
@@ -94,8 +103,9 @@ class ProgramWatch:
 
     def _end(self, outcome: Outcome, error: str | None = None) -> None:
         """The session is over for the first reason that is given."""
-        if self.over is None:
-            self.over, self.error = outcome, error
+        with self._lock:
+            if self.over is None:
+                self.over, self.error = outcome, error
         if self.relay:
             self.relay.shut.set()
 
@@ -161,7 +171,7 @@ def play_program(
     """
     scenario, cancelled, secret = episode.scenario, cancelled or threading.Event(), secrets.token_hex(16)
     watch, run, shell = ProgramWatch(program, limits, told), ProgramRun(), None
-    caps = SessionLimits(max_sampled_tokens=limits.max_tokens)
+    caps = SessionLimits(limits.max_steps, limits.max_tokens, side_calls_are_turns=False)
     recorded = endpoint.open_session(secret, caps, watch, backend, seed=operator.seed)
     outcome: Outcome = "sandbox_failed"
     error, verified, changes = None, False, None
@@ -278,7 +288,10 @@ class ProgramRun:
         if not watch.replies:
             said = self.output.text().strip()[-300:]
             ended = "was stopped at its time limit" if why else f"ended with {self.exit_code}"
-            return "operator_failed", f"the agent program {ended} and never had an answer: {said!r}"
+            had = "never had an answer"
+            if watch.side_calls:
+                had = f"had {watch.side_calls} answers, none to a request with tools that is no title or summary"
+            return "operator_failed", f"the agent program {ended} and {had}: {said!r}"
         if watch.over or why:
             return watch.over or why or "ended", None
         return "ended", f"the agent program ended with {self.exit_code} and typed no terminal"

@@ -116,6 +116,7 @@ class Request:
     digests: list[str]  # of the list of tools, and of each message's place in the tree
     bridge: list[int]
     before: _Call | None
+    side_call: bool  # by its words, or by the session's own rule
     ended: bool = False  # recorded or discarded
 
 
@@ -160,7 +161,13 @@ class AgentSession:
         with self._changed:
             self._counts.update(requests=1, encoded_tokens=encoded)
         context = [*(before.ids() if before else []), *bridge]
-        return Request(context, cause, turns, offered, keys, digests, bridge, before)
+        side = self.is_side_call(turns, offered)
+        return Request(context, cause, turns, offered, keys, digests, bridge, before, side)
+
+    def is_side_call(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> bool:
+        """True where the words of a request, or the session's own rule, make it a side call."""
+        own = self._side_call
+        return _asks_for_title_or_summary(messages) or (own is not None and own(messages, tools))
 
     def read(self, request: Request, token_ids: Sequence[int]) -> ChatMessage:
         """The reply in sampled ids, for the client. Call ids depend only on the conversation and on the ids."""
@@ -175,12 +182,9 @@ class AgentSession:
     ) -> ChatMessage:
         """Keep a reply that the client got, and return it. A second record of one request raises ValueError."""
         message = self._parse(request, token_ids)
-        side = _asks_for_title_or_summary(request.messages) or bool(
-            self._side_call and self._side_call(request.messages, request.tools)
-        )
         call = _Call(
             request.before, request.bridge, list(token_ids), list(log_probs), message, len(request.messages),
-            bool(request.tools), side,
+            bool(request.tools), request.side_call,
         )  # fmt: skip
         with self._changed:
             self._end(request)

@@ -19,6 +19,7 @@ import logging
 import math
 import os
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -36,6 +37,7 @@ T = TypeVar("T")
 NODE_TRIES = 3  # nodes that may be lost under one task before the run ends
 BEGIN_SECONDS = 600.0  # for a node to start its actor and to load its model
 END_SECONDS = 30.0  # for all nodes to remove their sandboxes
+REACH_SECONDS = 5.0  # for the port of a cluster to take a connection
 LOOK_SECONDS = 0.2  # between two looks whether the run was cancelled
 THREADS = "OMP_NUM_THREADS"
 LOCAL_STORE_BYTES = 100 << 20  # --ray local: shared memory for results; a record is far smaller
@@ -295,6 +297,7 @@ class _NodeActor:
 def connected(address: str) -> Iterator[None]:
     """Connect to a cluster, or start one on this machine that ends with the block. Raises BadInputError."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    require_reachable(address)
     import ray
 
     with contextlib.ExitStack() as stack:
@@ -315,6 +318,20 @@ def connected(address: str) -> Iterator[None]:
                 told = f"--ray {address}: cannot connect ({_first_line(error)}); see `ray status`"
                 raise BadInputError(told) from error
         yield
+
+
+def require_reachable(address: str) -> None:
+    """Raise BadInputError where nothing listens at host:port; ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon:
+        return
+    if not port.isdecimal():
+        raise BadInputError(f"--ray {address}: {port!r} is no port; name host:port, `auto` or `local`")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_SECONDS).close()
+    except (OSError, OverflowError) as error:  # the latter: no port has such a number
+        told = f"--ray {address}: nothing answers there ({error}); name the host:port that `ray start --head` printed"
+        raise BadInputError(told) from error
 
 
 def _lost() -> tuple[type[Exception], ...]:

@@ -150,6 +150,14 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("serve.py", ["--base", BASE, "--url", "http://127.0.0.1:9/v1"], {}, "--model"),
     ("serve.py", ["--base", BASE, "--model", "m"], {}, "--url"),
     ("serve.py", ["--base", BASE, "--url", "x", "--model", "m", "--name", "n"], {}, "--name"),
+    ("serve.py", ["--base", BASE, "--max-new-tokens", "0"], {}, "--max-new-tokens"),
+    ("serve.py", ["--base", "nowhere", "--uds", "nowhere/x"], {}, "--uds nowhere/x: nowhere is no directory"),
+    ("serve.py", ["--base", BASE, "--uds", "file"], {}, "--uds file: exists already"),
+    ("serve.py", ["--base", BASE, "--uds", "x" * 108], {}, "at most 107 bytes"),
+    *(
+        ("serve.py", ["--base", BASE, "--url", "x", "--model", "m", *flags], {}, f"{flags[0]} does not belong to --url")
+        for flags in (["--dtype", "fp32"], ["--load-4bit"], ["--slots", "2"])
+    ),
     ("serve_check.py", ["--base", BASE], {}, "--url"),
     ("serve_check.py", ["--base", BASE, "--url", "http://[::1]:1/v1"], {}, "--model"),
     ("serve_check.py", ["--base", BASE, "--url", "x", "--model", "m", "--n", "0"], {}, "--n"),
@@ -190,6 +198,17 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         ],
         {},
         "train an adapter with --render chat",
+    ),
+    *(
+        ("rollout.py", ["--scenarios", "good", "--out", "o", "--operator", *flags], {}, words)
+        for flags, words in (
+            (["agent", "--agent", "plain", "--ray", "local"], "--ray does not belong to --operator agent"),
+            (["reference", "--answers", "reference"], "--answers belongs to --operator agent"),
+            (["agent", "--agent", "plain", "--answers", "reference", "--adapter", "own"], "--adapter belongs to"),
+            (["reference", "--ray", "127.0.0.1:9"], "--ray 127.0.0.1:9: nothing answers there"),
+            (["reference", "--ray", "127.0.0.1:70000"], "--ray 127.0.0.1:70000: nothing answers there"),
+            (["reference", "--ray", "head:port"], "--ray head:port: 'port' is no port"),
+        )
     ),
     ("make_stubs.py", ["--out", "file/out"], {}, "cannot be written"),
     ("make_stubs.py", ["--out", "out", "--copies", "0"], {}, "--copies"),

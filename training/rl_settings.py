@@ -52,6 +52,8 @@ class RlSettings(ContinuedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.seed < 0:
+            raise BadInputError(f"--seed is {self.seed}; it must be at least 0")
         if self.episodes < 2:
             raise BadInputError(f"--episodes is {self.episodes}; a baseline takes at least 2 episodes of a scenario")
         for name, least, most in (

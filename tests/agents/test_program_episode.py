@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -207,6 +208,45 @@ def test_a_side_call_is_no_turn(play: Play) -> None:
     assert trajectory.agent_run is not None
     assert trajectory.agent_run.counts["side_call_calls"] == 1
     assert trained(trajectory) == [endpoint.sampled[1]]
+
+
+def test_a_program_that_offers_no_tools_is_void_and_told_why(play: Play) -> None:
+    script = SIDE_CALL.replace('runpy.run_path("PROGRAM")', "")
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script])
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "exit"), hand(), program)
+    assert (trajectory.outcome, trajectory.segments) == ("operator_failed", None)
+    assert "ended with 0 and had 1 answers, none to a request with tools" in str(trajectory.error)
+
+
+AT_ONCE = """
+import json, os, threading, urllib.request
+tool = {"type": "function", "function": {"name": "shell", "parameters": {"type": "object", "properties": {}}}}
+def ask(number):
+    body = json.dumps({"messages": [{"role": "user", "content": str(number)}], "tools": [tool]}).encode()
+    request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", body)
+    request.add_header("Authorization", "Bearer " + os.environ["API_KEY"])
+    try:
+        urllib.request.urlopen(request).read()
+    except OSError:
+        pass
+threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_requests_at_once_have_no_more_steps_than_the_budget(play: Play) -> None:
+    """Each answer takes a second, so that all four requests come before the first is answered."""
+
+    def slow(request: Any) -> ChatMessage:
+        time.sleep(1)
+        return again(request)
+
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", AT_ONCE])
+    trajectory, endpoint = play(slow, hand(), program, limits=replace(LIMITS, max_steps=2, timeout_seconds=10.0))
+    assert (trajectory.outcome, len(trajectory.commands), len(endpoint.sampled)) == ("max_steps", 2, 2)
 
 
 def test_a_program_that_ends_without_a_terminal_is_scored(play: Play) -> None:

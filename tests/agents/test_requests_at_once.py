@@ -1,0 +1,151 @@
+"""A session's turns, tokens and commands, also where several of its requests are under way at once."""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from agents.app import EndpointServer
+from agents.backend import Sampling
+from agents.canonical import ChatMessage, ToolCall
+from agents.endpoint_session import SessionLimits
+from agents.known import PLAIN
+from agents.program_episode import ProgramLimits, ProgramWatch, turns_in
+from agents.templates import ChatTemplate
+from tests.helpers.scripted_backend import ScriptedBackend
+from tests.helpers.tiny import tokenizer
+
+FUNCTION = {"type": "function", "function": {"name": "shell", "parameters": {"type": "object", "properties": {}}}}
+USER = [{"role": "user", "content": "Go."}]
+DONE, LONG = ChatMessage("assistant", "Done."), ChatMessage("assistant", "word " * 50)
+
+
+@pytest.fixture
+def backend() -> ScriptedBackend:
+    return ScriptedBackend(ChatTemplate.of(tokenizer("byte_level")), [DONE])
+
+
+@pytest.fixture
+def server(backend: ScriptedBackend) -> Iterator[EndpointServer]:
+    with EndpointServer(backend.template, backend, sampling=Sampling(max_new_tokens=512)) as running:
+        yield running
+
+
+def post(server: EndpointServer, path: str, body: Any) -> Any:
+    return httpx2.post(server.url + path, json=body, headers={"authorization": "Bearer one"}, timeout=120)
+
+
+def until(true: Any) -> None:
+    """Wait for something that other threads do."""
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def typing(command: str) -> ChatMessage:
+    return ChatMessage("assistant", tool_calls=(ToolCall("", PLAIN.shell_tool, {"command": command}),))
+
+
+def post_at_once(server: EndpointServer, backend: ScriptedBackend, bodies: list[Any]) -> list[int]:
+    """The statuses of requests that are all sent before the first is answered, in order."""
+    backend.held.set()
+    statuses: list[int] = []
+    threads = [
+        threading.Thread(target=lambda body=body: statuses.append(
+            post(server, "/v1/chat/completions", body).status_code))
+        for body in bodies
+    ]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    until(lambda: backend.under_way + len(statuses) == len(bodies))
+    backend.held.clear()
+    for thread in threads:
+        thread.join(60)
+    return sorted(statuses)
+
+
+def asked_by(number: int, **more: Any) -> dict[str, Any]:
+    """The first request of one of several sub-agents."""
+    return {"messages": [{"role": "user", "content": f"You are number {number}."}], "tools": [FUNCTION], **more}
+
+
+def test_requests_at_once_share_the_turns_of_their_session(server: EndpointServer, backend: ScriptedBackend) -> None:
+    session = server.open_session("one", SessionLimits(max_turns=2))
+    assert post_at_once(server, backend, [asked_by(number) for number in range(4)]) == [200, 200, 429, 429]
+    server.close_session("one")
+    assert session.counts()["calls"] == 2
+
+
+def test_requests_at_once_share_the_tokens_of_their_session(server: EndpointServer, backend: ScriptedBackend) -> None:
+    backend.script[:] = [LONG]
+    session = server.open_session("one", SessionLimits(max_sampled_tokens=50))
+    bodies = [asked_by(number, max_tokens=20) for number in range(4)]
+    assert post_at_once(server, backend, bodies) == [200, 200, 200, 429]
+    assert [sampling.max_new_tokens for _, sampling in backend.asked] == [20, 20, 10]
+    server.close_session("one")
+    assert session.counts()["sampled_tokens"] == 50
+
+
+def test_a_call_gives_back_the_tokens_that_it_did_not_use(server: EndpointServer, backend: ScriptedBackend) -> None:
+    backend.script[:] = [DONE]
+    used = len(backend.template.write(DONE))
+    server.open_session("one", SessionLimits(max_sampled_tokens=50))
+    bodies = [asked_by(number, max_tokens=25) for number in range(3)]
+    assert post_at_once(server, backend, bodies) == [200, 200, 429]
+    assert post(server, "/v1/chat/completions", asked_by(9)).status_code == 200
+    assert backend.asked[-1][1].max_new_tokens == 50 - 2 * used
+    backend.script[:] = ["the model is gone"]
+    assert post(server, "/v1/chat/completions", asked_by(10)).status_code == 500
+    assert post(server, "/v1/chat/completions", asked_by(11)).status_code == 500
+    assert backend.asked[-1][1].max_new_tokens == 50 - 3 * used
+
+
+def test_side_calls_are_turns_only_where_the_limits_say_so(server: EndpointServer, backend: ScriptedBackend) -> None:
+    backend.script[:] = [DONE]
+    server.open_session("one", SessionLimits(max_turns=1, side_calls_are_turns=False))
+    title = {"messages": [{"role": "system", "content": "You are a title generator."}, *USER], "tools": [FUNCTION]}
+    bodies = [{"messages": USER}, title, asked_by(1), asked_by(2)]
+    found = [post(server, "/v1/chat/completions", body).status_code for body in bodies]
+    assert found == [200, 200, 200, 429]
+
+
+def commands_of(watch: ProgramWatch) -> list[str]:
+    return [command for command, _, _ in turns_in(PLAIN, watch)]
+
+
+def test_nothing_is_typed_after_the_terminal(server: EndpointServer, backend: ScriptedBackend) -> None:
+    """The endpoint has no limits here, so every request that is under way when the session ends is answered."""
+    backend.script[:] = [typing("exit")] * 4
+    watch = ProgramWatch(PLAIN, ProgramLimits())
+    server.open_session("one", watch=watch)
+    assert post_at_once(server, backend, [asked_by(number) for number in range(4)]) == [200] * 4
+    server.close_session("one")
+    assert (watch.over, commands_of(watch)) == ("exit", ["exit"])
+    assert watch.sampled_tokens == 4 * len(backend.template.write(typing("exit")))
+
+
+def test_nothing_is_typed_after_the_last_step(server: EndpointServer, backend: ScriptedBackend) -> None:
+    backend.script[:] = [typing("echo b")]
+    watch = ProgramWatch(PLAIN, ProgramLimits(max_steps=2))
+    server.open_session("one", watch=watch)
+    assert post_at_once(server, backend, [asked_by(number) for number in range(4)]) == [200] * 4
+    server.close_session("one")
+    assert (watch.over, commands_of(watch)) == ("max_steps", ["echo b"] * 2)
+
+
+def test_a_title_with_tools_is_no_turn(server: EndpointServer, backend: ScriptedBackend) -> None:
+    backend.script[:] = [ChatMessage("assistant", "exit"), typing("echo a")]
+    watch = ProgramWatch(PLAIN, ProgramLimits())
+    session = server.open_session("one", SessionLimits(), watch)
+    system = {"role": "system", "content": "You are a title generator."}
+    body: dict[str, Any] = asked_by(1)
+    title = {**body, "messages": [system, *body["messages"]]}
+    assert post(server, "/v1/chat/completions", title).status_code == 200
+    assert post(server, "/v1/chat/completions", body).status_code == 200
+    server.close_session("one")
+    assert (watch.over, commands_of(watch), watch.side_calls) == (None, ["echo a"], 1)
+    assert session.counts()["side_call_calls"] == 1
