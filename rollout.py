@@ -18,7 +18,6 @@ import contextlib
 import dataclasses
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial as partial_of
@@ -49,6 +48,7 @@ from operators.ray_episodes import RayRun
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_json, read_scenarios
+from pipeline.rates import agent_counts, outcome_counts
 from pipeline.ray_workers import add_ray_flag, require_ray
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import VOIDED, BadInputError, OperatorInfo, Scenario, Trajectory
@@ -320,7 +320,8 @@ def count_outcomes(trajectories: Sequence[Trajectory], total: int) -> dict[str, 
         "voided": voided,
         "unplayed": total - len(trajectories),
         "kept_rate": kept / counted if counted else None,
-        "outcomes": dict(sorted(Counter(trajectory.outcome for trajectory in trajectories).items())),
+        "outcomes": outcome_counts(trajectories),
+        **({"agent_counts": counts} if (counts := agent_counts(trajectories)) else {}),
     }
 
 

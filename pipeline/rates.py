@@ -164,6 +164,20 @@ def percentile_interval(ordered: Sequence[float]) -> tuple[float, float]:
     return ordered[round(0.025 * RESAMPLES) - 1], ordered[round(0.975 * RESAMPLES) - 1]
 
 
+def outcome_counts(episodes: Sequence[Trajectory]) -> dict[str, int]:
+    """How often each outcome occurs, by name."""
+    return dict(sorted(Counter(episode.outcome for episode in episodes).items()))
+
+
+def agent_counts(episodes: Sequence[Trajectory]) -> dict[str, int]:
+    """Forks of agent programs' sessions by cause, and their untrained sampled tokens by reason, summed."""
+    found: Counter[str] = Counter()
+    for episode in episodes:
+        counts = episode.agent_run.counts if episode.agent_run else {}
+        found.update({name: n for name, n in counts.items() if name.startswith(("forks", "fork_", "untrained_"))})
+    return dict(sorted(found.items()))
+
+
 def brief(report: SubjectReport) -> dict[str, Any]:
     """One subject for the summary line: rates by name, n, voided and checker_failed counts."""
     rates = {**dict(report.rates), **dict(report.behaviour)}

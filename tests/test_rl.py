@@ -276,6 +276,8 @@ def test_a_void_episode_has_no_reward(
     scored = [row for row in scored if row.outcome not in ("sandbox_failed", "checker_failed", "operator_failed")]
     assert (line["episodes"], line["scored"], line["segments"], line["left_out"]["unscorable"]) == (12, 9, 9, 3)
     assert line["reward"] == pytest.approx(sum(row.kept for row in scored) / 9)
+    assert sum(line["outcomes"].values()) == 12
+    assert {"sandbox_failed", "checker_failed", "operator_failed"} <= line["outcomes"].keys()
     assert line["void_share"] == pytest.approx(2 / 12)  # a checker that failed voids no episode
 
 

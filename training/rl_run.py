@@ -30,7 +30,7 @@ from operators.ray_episodes import EpisodeNode
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_json, write_identity, write_json
 from pipeline.holdout import session_of
-from pipeline.rates import behaviour_of
+from pipeline.rates import agent_counts, behaviour_of, outcome_counts
 from pipeline.ray_workers import Nodes
 from schema import (
     VOIDED,
@@ -295,6 +295,8 @@ def group_figures(played: StepGroups, scenarios: dict[str, Scenario], data: Poli
         "signal_share": share([group.has_signal for group in played.groups]),
         "episodes": len(episodes),
         "scored": len(rewards),
+        "outcomes": outcome_counts(episodes),
+        **({"agent_counts": counts} if (counts := agent_counts(episodes)) else {}),
         "voided": len(episodes) - len(counted),
         "void_share": share([one.outcome in VOIDED for one in episodes]),
         "left_out": {reason: len(ids) for reason, ids in data.left_out.items()},

@@ -20,6 +20,7 @@ from operators.episode import Episode, EpisodeLimits
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, run_episodes
 from pipeline.files import read_json, read_trajectories
+from pipeline.rates import agent_counts
 from sandbox.containers import IMAGE
 from schema import BadInputError, OperatorInfo, Scenario
 from tests.helpers import ROOT, tiny
@@ -69,6 +70,7 @@ def test_template_authored_scenarios_through_the_plain_program(base: Path, two: 
         ("missing_source", "panic", True), ("set_config", "exit", True)
     ]  # fmt: skip
     assert [one.operator.seed for one in found] == [one.seed_in(1) for one in episodes]
+    assert agent_counts(found) == {"forks": 0}
     for one in found:
         (row,) = one.segments or []
         trained = [id_ for id_, on in zip(row.token_ids, row.assistant_mask, strict=True) if on]

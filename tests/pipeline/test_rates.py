@@ -7,18 +7,20 @@ import pytest
 
 from pipeline.rates import (
     RATES,
+    agent_counts,
     behaviour_of,
     behaviour_rates,
     brief,
     event_rates,
     events_by_name,
+    outcome_counts,
     paired,
     rate_of,
     subject_report,
     wilson,
 )
 from pipeline.verdicts import clean_up, is_command, verdict_of
-from schema import PairedDifferences, Rate, Scenario, Step
+from schema import AgentRun, PairedDifferences, Rate, Scenario, Step
 from tests.helpers.recorded import acted, episode, scenario
 
 
@@ -31,6 +33,16 @@ def test_wilson_interval_equals_scipys() -> None:
     assert (round(low, 4), round(high, 4)) == (0.3318, 0.7690)
     assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
     assert wilson(0, 0) is None
+
+
+def test_counts_of_agent_sessions_are_summed_by_name() -> None:
+    counts = [{"calls": 3, "forks": 2, "fork_system": 2, "untrained_side_call": 7}, {"forks": 1, "fork_system": 1}]
+    runs = [AgentRun(seconds=1.0, output="", output_bytes=0, counts=one) for one in counts]
+    plain = episode(scenario("count_things", 0))
+    rows = [*(plain.model_copy(update={"agent_run": run}) for run in runs), plain]
+    assert agent_counts(rows) == {"fork_system": 3, "forks": 3, "untrained_side_call": 7}
+    assert agent_counts(rows[2:]) == {}
+    assert outcome_counts(rows) == {rows[0].outcome: 3}
 
 
 def test_rate_of_no_episodes_is_none() -> None:
