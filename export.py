@@ -102,11 +102,7 @@ def refuse_unread_flags(settings: ExportSettings) -> None:
         what, read = f"--to {formats[0]}", {"to", "archive", "out", "partial", "redo"}
     else:
         what, read = f"--to {settings.to[0]}", {one.name for one in fields(settings)} - {"archetype"}
-    flags = parser()
-    for one in fields(settings):
-        if one.name not in read and getattr(settings, one.name) != flags.get_default(one.name):
-            flag = one.name.strip("_").replace("_", "-")
-            raise BadInputError(f"--{flag}: {what} does not read it; leave the flag out")
+    stage.refuse_unread(settings, parser(), read, what)
 
 
 def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:

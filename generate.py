@@ -26,7 +26,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import combinations as pairs_of, count, islice
 from pathlib import Path
 from typing import Any
@@ -155,11 +155,7 @@ def check_scenarios(settings: GenerateSettings) -> int:
     """Run every gate on the directory that --check names. Raises BadInputError for flags that do not belong to it."""
     if settings.check is None:
         raise BadInputError("--out: missing; name the directory to write, or one to check with --check")
-    defaults = parser()
-    given = [one.name for one in fields(settings) if getattr(settings, one.name) != defaults.get_default(one.name)]
-    if mixed := [name for name in given if name not in ("check", "image", "workers", "timeout_seconds")]:
-        flag = mixed[0].replace("_", "-")
-        raise BadInputError(f"--{flag}: does not belong to --check, which writes nothing; drop it")
+    stage.refuse_unread(settings, parser(), {"check", "image", "workers", "timeout_seconds"}, "--check")
     if settings.workers < 1:
         raise BadInputError(f"--workers {settings.workers}: must be at least 1")
     stage.require_seconds(settings.timeout_seconds)

@@ -31,7 +31,6 @@ from formats.cards import (
     CountedManifest,
     DatasetParts,
     GateCounts,
-    OverlapCounts,
     adapter_card,
     data_files,
     dataset_card,
@@ -48,6 +47,7 @@ from pipeline.files import (
     read_trajectories,
     write_json,
 )
+from records.overlap import Overlap
 from schema import AdapterIdentity, BadInputError, Manifest, Scenario, Trajectory
 from serving.conversion import licence_files
 
@@ -193,9 +193,9 @@ def yields_of(scenarios: Path, manifest: Manifest | None) -> dict[str, GateCount
     return counted.counts.yields or {}
 
 
-def read_overlap(path: Path) -> OverlapCounts:
+def read_overlap(path: Path) -> Overlap:
     """What contamination.py wrote. Raises BadInputError."""
-    return checked(path, read_json(path), OverlapCounts, "name a file of contamination.py --out")
+    return checked(path, read_json(path), Overlap, "name a file of contamination.py --out")
 
 
 def base_of(identity: AdapterIdentity) -> Path | None:

@@ -35,8 +35,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from pydantic import BaseModel
-
 from pipeline import stage
 from model.render import Wire
 from pages.document import write_page
@@ -47,6 +45,7 @@ from pages.watch import watch
 from pipeline.files import checked, read_json, read_manifest, read_report
 from pipeline.rates import BEHAVIOUR, RATES
 from pipeline.tables import CELL, format_difference, format_rate, outcomes_of
+from records.overlap import Overlap
 from schema import BadInputError, BehaviourRates, EvalReport, EventRates, Subject, SubjectReport
 
 PICTURES = (".png", ".svg")
@@ -138,30 +137,6 @@ def print_sessions(id_: str, directory: Path, settings: ReportSettings) -> int:
             print_session(session, console)
     stage.print_summary({"id": id_, "sessions": len(sessions), "outcomes": [session.outcome for session in sessions]})
     return stage.DONE
-
-
-class Shared(BaseModel):
-    """The 13-grams of a part of the held-out texts: all, and those that were read before."""
-
-    runs: int
-    shared: int
-
-
-class WholeCommands(BaseModel):
-    """Commands of the solutions, and those that a session holds, each as a whole."""
-
-    distinct: int
-    distinct_read: int
-    solutions: int
-    solutions_all_read: int
-
-
-class Overlap(BaseModel):
-    """An overlap.json: reader -> part of a scenario -> counts; scenarios that were left out; whole commands."""
-
-    shared: dict[str, dict[str, Shared]]
-    left_out: list[str] = []
-    whole_commands: WholeCommands | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import base64
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
@@ -394,6 +395,15 @@ class Changes(Record):
     changed: list[Change] = Field(default=[], description="other type, mode, content or target")
     removed: list[str] = Field(default=[])
     more: int = Field(default=0, description="entries beyond the limit of 200, which are not listed")
+
+
+def axis_values(scenarios: Iterable[Scenario]) -> dict[str, set[str]]:
+    """The values of each axis that scenarios can have: the shipped ones, and those of their own taxonomies."""
+    known = {axis: set(values) for axis, values in SHIPPED.axes().items()}
+    for own in {canonical(one.taxonomy.model_dump()): one.taxonomy for one in scenarios if one.taxonomy}.values():
+        for axis, values in known_values(own).axes().items():
+            known[axis].update(values)
+    return known
 
 
 class Segment(Record):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from pipeline.hidden import replace_surrogates
 from schema import BadInputError, canonical, sha256
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -97,9 +98,7 @@ def well_formed(value: Any, depth: int = 0) -> Any:
     if depth > NESTING:
         raise BadInputError(f"messages: a value is nested more than {NESTING} deep; send a flatter one")
     if isinstance(value, str):
-        if value.isascii():
-            return value
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return replace_surrogates(value)
     if isinstance(value, dict):
         return {well_formed(name): well_formed(one, depth + 1) for name, one in value.items()}
     return [well_formed(one, depth + 1) for one in value] if isinstance(value, list) else value

@@ -138,8 +138,8 @@ class EndpointSession(AgentSession):
     def begin_turn(self, call: AgentCall) -> int:
         """Count a reply that is going to be sampled; the turns it takes: 1 or 0. Raises CallRefusedError at a cap."""
         self.check_over()
-        aside = not call.tools or self.is_side_call(call.messages, call.tools)
-        if aside and not self.limits.side_calls_are_turns:
+        counted = self.limits.side_calls_are_turns
+        if not counted and (not call.tools or self.is_side_call(call.messages, call.tools)):
             return 0
         with self._counting:
             if self.limits.max_turns is not None and self._turns >= self.limits.max_turns:

@@ -21,6 +21,7 @@ Tool calls stay structured. The JSON Lines of all forms hold the same rows in th
 """
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -52,7 +53,7 @@ class ExportForm(Protocol):
         """End the form's files."""
 
 
-class JsonLines:
+class JsonLines(ABC):
     """A form of two files: `sft.<name>.jsonl` with the resolved rows, `pairs.<name>.jsonl` with the pairs."""
 
     name = ""
@@ -74,13 +75,13 @@ class JsonLines:
         self.sft.close()
         self.pairs.close()
 
+    @abstractmethod
     def sft_line(self, row: Row) -> dict[str, Any]:
         """A row in this form."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pair_line(self, pair: Pair) -> dict[str, Any]:
         """A pair in this form."""
-        raise NotImplementedError
 
 
 class OpenAI(JsonLines):

@@ -30,15 +30,11 @@ from pydantic import (
 )
 
 from pipeline.files import read_record, record_paths
+from pipeline.hidden import replace_surrogates
 from schema import VOIDED, BadInputError, Trajectory, canonical, sha256
 
 Message = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_call_id, name
 MAX_NESTING = 100  # of objects and arrays in one another: what is far deeper, Python can neither read nor write
-
-
-def replace_surrogates(text: str) -> str:
-    """The text with U+FFFD for each half of a surrogate pair that stands alone: UTF-8 has no bytes for one."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def plain_json(value: Any) -> Any:

@@ -11,7 +11,7 @@ sees no image, link or tag; characters that would be obeyed or hidden are shown 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from huggingface_hub import DatasetCard, DatasetCardData, EvalResult, ModelCard, ModelCardData
 from pydantic import BaseModel, Field
@@ -21,8 +21,9 @@ from formats.columns import columns_of
 from pipeline.hidden import as_text
 from pipeline.rates import RATES, rate_of
 from pipeline.tables import CELL, format_difference, format_rate
-from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, known_values
-from taxonomy import AXES, balance
+from records.overlap import Count, Overlap
+from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, axis_values
+from taxonomy import balance
 
 MAX_CELL_CHARS = 200
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -33,29 +34,6 @@ MISUSE = """\
   more.
 - **Not as a measure of general ability.** The work is short, in English, on one shell with a busybox userland.
 - **Not for training with the held-out set.** Who trains on held-out scenarios can no longer evaluate on them."""
-Count = Annotated[int, Field(strict=True, ge=0)]
-
-
-class GramCounts(BaseModel):
-    """How many 13-grams a part of the held-out scenarios has, and how many of them were read."""
-
-    runs: Count
-    shared: Count
-
-
-class CommandCounts(BaseModel):
-    """How many commands the solutions of held-out scenarios have, and how many of them a session holds."""
-
-    distinct: Count
-    distinct_read: Count
-
-
-class OverlapCounts(BaseModel):
-    """What contamination.py writes, as far as a card shows it."""
-
-    holdout: str = "missing"
-    shared: dict[str, dict[str, GramCounts]]
-    whole_commands: CommandCounts | None = None
 
 
 class GateCounts(BaseModel):
@@ -95,7 +73,7 @@ class DatasetParts:
     sessions_manifest: Manifest | None = None
     yields: Mapping[str, GateCounts] = field(default_factory=dict)
     held_out: Holdout | None = None
-    overlaps: Sequence[OverlapCounts] = ()
+    overlaps: Sequence[Overlap] = ()
 
 
 @dataclass(frozen=True)
@@ -105,7 +83,7 @@ class AdapterParts:
     name: str
     identity: AdapterIdentity
     reports: Mapping[str, EvalReport] = field(default_factory=dict)
-    overlaps: Sequence[OverlapCounts] = ()
+    overlaps: Sequence[Overlap] = ()
     base_licence: str | None = None
     licence_files: Sequence[str] = ()
 
@@ -287,11 +265,7 @@ def _share(part: int, whole: int) -> str:
 
 def _balance(scenarios: Sequence[Scenario]) -> str:
     """exp(entropy) over the number of values, for each axis of the taxonomy that the scenarios are of."""
-    known = {axis: set(values) for axis, values in AXES.items()}
-    for scenario in scenarios:
-        if scenario.taxonomy is not None:
-            for axis, more in known_values(scenario.taxonomy).axes().items():
-                known[axis].update(more)
+    known = axis_values(scenarios)
     rows = []
     for axis, values in known.items():
         found = balance((scenario.axes()[axis] for scenario in scenarios), len(values))
@@ -353,14 +327,14 @@ def _sessions(sessions: Sequence[Trajectory], manifest: Manifest | None) -> str:
     )
 
 
-def _overlaps(overlaps: Sequence[OverlapCounts]) -> str:
+def _overlaps(overlaps: Sequence[Overlap]) -> str:
     """The counts of contamination.py, of each held-out set."""
     if not overlaps:
         return "The counts are missing: `contamination.py` was not run, or its `overlap.json` was not given."
     return "\n\n".join(map(_overlap, overlaps))
 
 
-def _overlap(overlap: OverlapCounts) -> str:
+def _overlap(overlap: Overlap) -> str:
     """13-grams and commands of one held-out set that were read."""
     rows = [
         [_code(corpus), _code(part), str(counts.runs), str(counts.shared)]

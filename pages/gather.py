@@ -36,7 +36,7 @@ from schema import (
     Subject,
     SubjectReport,
     Trajectory,
-    known_values,
+    axis_values,
 )
 from taxonomy import AXES, balance
 from training.history import LARGEST, LOG, is_figure, read_history
@@ -200,11 +200,10 @@ def gate_counts(path: Path, counts: Mapping[str, Any]) -> dict[str, Any]:
 
 def balance_of(records: Sequence[Scenario]) -> dict[str, float | None]:
     """The balance of each axis over the shipped values and those that the scenarios' own taxonomies add."""
-    sizes: dict[str, set[str]] = {axis: set(values) for axis, values in AXES.items()}
-    for record in records:
-        for axis, values in known_values(record.taxonomy).axes().items():
-            sizes[axis].update(values)
-    return {axis: balance((one.axes()[axis] for one in records), len(values)) for axis, values in sizes.items()}
+    return {
+        axis: balance((one.axes()[axis] for one in records), len(values))
+        for axis, values in axis_values(records).items()
+    }
 
 
 GATHER = {"eval": gather_eval, "rollout": gather_rollout, "training": gather_training, "scenarios": gather_scenarios}

@@ -37,6 +37,11 @@ def name_of(code: int) -> str:
 _NAMES = {code: name_of(code) for first, last in HIDDEN for code in range(first, last + 1)}
 
 
+def replace_surrogates(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair that stands alone: UTF-8 has no bytes for one."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def as_text(text: str) -> str:
     """The text with the name of each hidden character in its place."""
     return text.translate(_NAMES)

@@ -9,6 +9,7 @@ named. While a stage lives, a second one in the same directory is refused, and t
 """
 
 import argparse
+import dataclasses
 import errno
 import hashlib
 import json
@@ -17,7 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
@@ -95,6 +96,21 @@ def require_seconds(seconds: float, flag: str = "--timeout-seconds") -> None:
     """Raise BadInputError unless a flag's seconds are a number above 0; `nan` and `inf` are none."""
     if not 0 < seconds < math.inf:
         raise BadInputError(f"{flag} {seconds}: must be more than 0, and finite")
+
+
+def refuse_unread(settings: Any, flags: argparse.ArgumentParser, read: Collection[str], beside: str) -> None:
+    """Raise BadInputError for a flag that was set, and that nothing reads beside another.
+
+    Args:
+        settings: a record whose fields are the flags.
+        flags: the parser, which knows their defaults.
+        read: fields of `settings` that are read.
+        beside: the other flag, for the message.
+    """
+    for one in dataclasses.fields(settings):
+        if one.name not in read and getattr(settings, one.name) != flags.get_default(one.name):
+            flag = one.name.strip("_").replace("_", "-")
+            raise BadInputError(f"--{flag}: {beside} does not read it; leave the flag out")
 
 
 def require_temperature(temperature: float | None) -> None:

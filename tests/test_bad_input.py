@@ -77,11 +77,11 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ),
     ("generate.py", ["--out", "o", "--author", "template", "--image", "no"], {}, "'no' is not in"),
     ("generate.py", [], {}, "--out: missing"),
-    ("generate.py", ["--check", "good", "--out", "o"], {}, "--out: does not belong to --check"),
+    ("generate.py", ["--check", "good", "--out", "o"], {}, "--out: --check does not read it"),
     ("generate.py", ["--check", "nowhere"], {}, "no such directory"),
     ("generate.py", ["--check", "good", "--workers", "0"], {}, "--workers 0"),
     *(
-        ("generate.py", ["--check", "good", *flags], {}, f"{flags[0]}: does not belong to --check")
+        ("generate.py", ["--check", "good", *flags], {}, f"{flags[0]}: --check does not read it")
         for flags in (
             ["--difficulties", "easy"],
             ["--redo"],

@@ -17,12 +17,13 @@ from pipeline import hidden
 from authoring.templates import author
 from examples.git_repositories.author import TAXONOMY, write_drafts
 from exports.holdout import Holdout
-from formats.cards import AdapterParts, DatasetParts, GateCounts, OverlapCounts, adapter_card, dataset_card
+from formats.cards import AdapterParts, DatasetParts, GateCounts, adapter_card, dataset_card
 from formats.licence import base_licence
 from generate import sample_combinations
 from model.loading import model_hash
 from pipeline.files import write_identity, write_json, write_record, write_report
 from pipeline.rates import compare_subjects
+from records.overlap import Overlap
 from schema import (
     AdapterIdentity,
     EvalReport,
@@ -48,7 +49,7 @@ COUNTS = {"yield": {"reference": {"reached": 40, "passed": 10}, "untouched": {"r
 OVERLAP = {
     "holdout": "split/holdout",
     "shared": {"data": {"directives": {"runs": 2902, "shared": 7, "examples": ["a b c"]}}},
-    "whole_commands": {"distinct": 31, "distinct_read": 3},
+    "whole_commands": {"distinct": 31, "distinct_read": 3, "solutions": 20, "solutions_all_read": 1},
 }
 # The programs of a run in a clean environment, with the project's Python first.
 PATH = {"PATH": f"{Path(program('publish.py')[0]).parent}:/usr/bin:/bin"}
@@ -357,7 +358,7 @@ def hostile_cards() -> dict[str, RepoCard]:
     session = SESSIONS["plain"]
     session = session.model_copy(update={"operator": session.operator.model_copy(update={"model": EVIL})})
     manifest = Manifest(stage=EVIL, flags={EVIL: EVIL, "by": EVIL}, git_commit=EVIL, image_digest=EVIL)
-    overlap = OverlapCounts.model_validate({"holdout": EVIL, "shared": {EVIL: {EVIL: {"runs": 2, "shared": 1}}}})
+    overlap = Overlap.model_validate({"holdout": EVIL, "shared": {EVIL: {EVIL: {"runs": 2, "shared": 1}}}})
     dataset = DatasetParts(
         [scenario], [session], manifest, manifest, {EVIL: GateCounts(reached=2, passed=1)},
         Holdout({scenario.id}, set(), {EVIL}), [overlap],
