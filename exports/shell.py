@@ -3,7 +3,7 @@
     accesses("cd x && sed -i s/a/b/ 'conf'test.py")      # [Access("write", "x/conftest.py", "sed")]
 
 The text is parsed as bash (tree-sitter), so quotes, concatenation, variables that are set in it, redirections and
-here-documents are seen through; `sh -c`, `eval` and here-documents for a shell or Python are followed. What is only
+here-documents are seen through; `sh -c`, `eval`, `docker exec` and here-documents for a shell or Python are followed. What is only
 known when it runs is not seen: the output of `$(…)` but of echo and printf, decoded text, a program that the session
 wrote before. Text that is nested too deeply for Python's stack is looked at up to there.
 """
@@ -47,6 +47,8 @@ WRITES = PROGRAMS["writes"]
 MARKS = PROGRAMS["marks"]
 COPIES = PROGRAMS["copies"]
 RUNS = PROGRAMS["runs"]
+CONTAINERS = PROGRAMS["containers"]
+CONTAINER_OPTIONS = PROGRAMS["container-options"]
 
 
 @dataclass(frozen=True)
@@ -374,6 +376,8 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
         _git(plain, reader)
     elif program == "find":
         _find(arguments, reader)
+    elif program in CONTAINERS and (inner := _inside_container(arguments)):
+        run_words(inner, reader, here)
     elif program not in SPEAKS | LISTS | RUNS:
         for word in plain:
             reader.add("read", word.partition("=")[2] if re.match(r"-{0,2}[\w-]+=/", word) else word, program)
@@ -446,6 +450,17 @@ def _git(plain: list[str], reader: _Reader) -> None:
     elif verb == "grep":
         for at, word in enumerate(rest):
             reader.add("read" if at else "search", word, "git grep")
+
+
+def _inside_container(arguments: list[str]) -> list[str]:
+    """The command that `docker exec`, `docker run` and `kubectl exec` run in a container, or []."""
+    verb = next((at for at, word in enumerate(arguments) if word in ("exec", "run")), len(arguments))
+    rest = arguments[verb + 1 :]
+    while rest and rest[0].startswith("-"):
+        takes_a_value = rest[0] in CONTAINER_OPTIONS and "=" not in rest[0]
+        rest = rest[2:] if takes_a_value else rest[1:]
+    inner = rest[1:]  # behind the container's or the image's name
+    return inner[1:] if inner[:1] == ["--"] else inner
 
 
 def _find(arguments: list[str], reader: _Reader) -> None:
