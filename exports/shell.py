@@ -3,9 +3,9 @@
     accesses("cd x && sed -i s/a/b/ 'conf'test.py")      # [Access("write", "x/conftest.py", "sed")]
 
 The text is parsed as bash (tree-sitter), so quotes, concatenation, variables that are set in it, redirections and
-here-documents are seen through; `sh -c`, `eval`, `docker exec` and here-documents for a shell or Python are followed. What is only
-known when it runs is not seen: the output of `$(…)` but of echo and printf, decoded text, a program that the session
-wrote before. Text that is nested too deeply for Python's stack is looked at up to there.
+here-documents are seen through; `sh -c`, `eval`, `docker exec` and here-documents for a shell or Python are followed.
+What is only known when it runs is not seen: the output of `$(…)` but of echo and printf, decoded text, a program that
+the session wrote before. Text that is nested too deeply for Python's stack is looked at up to there.
 """
 
 import ast
