@@ -188,7 +188,8 @@ def test_our_trajectories_are_held_out_by_scenario_and_by_archetype(tmp_path: Pa
     held = tmp_path / "held"
     write_record(held, tiny.scenario("tiny-9", task="sum_column"))
     write_json(held / "manifest.json", {"finished": True, "flags": {"by": "archetype"}})
-    summary, _ = export("--archive", data, "--holdout", held, "--out", tmp_path / "out", *ALL)
+    summary, errors = export("--archive", data, "--holdout", held, "--out", tmp_path / "out", *ALL)
+    assert "not in the archive" not in errors  # no session of tiny-9 is; none should be
     assert {key: summary[key] for key in ("read", "held_out", "exported", "sft", "pairs")} == {
         "read": 4, "held_out": 1, "exported": 3, "sft": 2, "pairs": 1,
     }  # fmt: skip
