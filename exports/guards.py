@@ -87,7 +87,8 @@ class Export:
         row, heading, reason = self.guards.apply(row, self._seen, found)
         record = record_of(row, heading, reason)
         if heading == "exported":
-            self._seen[row.hash] = row.name
+            if row.resolved or not row.truncated:  # else it serves for nothing, and an equal row may
+                self._seen[row.hash] = row.name
             self._export(row, record)
         if heading == "exported" and not row.resolved:
             self._waiting[row.name] = record

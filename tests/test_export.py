@@ -161,6 +161,16 @@ def test_a_malformed_holdout_is_refused(tmp_path: Path, holdout: Any, words: str
     assert len(errors.splitlines()) == 1
 
 
+def test_a_cut_row_that_serves_for_nothing_makes_no_other_a_duplicate(tmp_path: Path) -> None:
+    short, trips = foreign("x"), [trip(0, [call("bash", command="ls")])]
+    long = foreign("x", trips=[trip(1, [call("bash", command="ls")], "word " * 2000), *trips], resolved=False)
+    long["messages"][-1] = short["messages"][-1]
+    archive = write_array(tmp_path / "a.json", [long, short])
+    export("--archive", archive, "--out", tmp_path / "out", "--max-length-tokens", 200, "--truncate")
+    rows = read_lines(tmp_path / "out" / "rows.jsonl")
+    assert {row["resolved"]: row["heading"] for row in rows} == {False: "unused", True: "exported"}
+
+
 def test_a_holdout_counts_by_id_and_by_what_the_task_says(tmp_path: Path) -> None:
     renamed = foreign("other-name") | {"messages": foreign("held")["messages"]}
     archive = write_array(tmp_path / "a.json", [foreign("ID"), renamed, foreign("held"), foreign("good")])
