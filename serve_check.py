@@ -65,7 +65,7 @@ def main(
     wire = read_json(adapter / "render.json").get("wire") if adapter is not None else render or "chat"
     if wire != "chat" and not completions:
         raise BadInputError(f"{adapter or '--render markers'}: no server renders markers; pass --completions")
-    sessions = held_out_sessions(adapter, scenarios, n)
+    sessions = held_out_sessions(base, adapter, scenarios, n)
     loaded, tokenizer = load_model(base, adapter, dtype="fp32")
     renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer(tokenizer, wire)
     room = int(loaded.config.max_position_embeddings)

@@ -76,7 +76,7 @@ def run_conversion(
     """Check the request, `make` the files on held-out sessions, publish them if they pass; returns the exit code."""
     fetch(request.base, request.adapter)
     refuse_place(request.base, request.adapter, request.out)
-    sessions = held_out_sessions(request.adapter, request.scenarios)
+    sessions = held_out_sessions(request.base, request.adapter, request.scenarios)
     flags = {"base": model_hash(request.base), "adapter": adapter_hash(request.adapter), "dtype": request.dtype}
     inputs = [] if request.scenarios is None else [request.scenarios]
     manifest = stage.begin(

@@ -1,6 +1,6 @@
 """Compare logits on sessions that an adapter has not read.
 
-    sessions = held_out_sessions(adapter, None)
+    sessions = held_out_sessions(base, adapter, None)
     expected = probes(renderer, sessions, torch_logits(model))
     difference = compare_probes(expected, torch_logits(other))
 
@@ -16,8 +16,8 @@ from typing import Any
 
 from authoring.templates import author
 from model.render import Renderer, session_messages
-from pipeline.files import read_identity, read_scenarios
-from pipeline.holdout import refuse_overlap
+from pipeline.files import read_identity, read_scenarios, sessions_in_base
+from pipeline.holdout import refuse_trained_on
 from schema import Message, Scenario
 from taxonomy import combinations
 
@@ -45,17 +45,20 @@ class LogitDifference:
     other_ids: int = 0  # contexts that are read as other ids than ours
 
 
-def held_out_sessions(adapter: Path | None, scenarios: Path | None, count: int = SESSIONS) -> list[list[Message]]:
-    """`count` sessions that `adapter` was not trained on, the same for the same arguments.
+def held_out_sessions(
+    base: str, adapter: Path | None, scenarios: Path | None, count: int = SESSIONS
+) -> list[list[Message]]:
+    """`count` sessions that neither `base` nor `adapter` was trained on, the same for the same arguments.
 
-    They play scenarios of the directory `scenarios`, or new ones of the offline author. Raises BadInputError where the
-    adapter was trained on a scenario of the directory.
+    They play scenarios of the directory `scenarios`, or new ones of the offline author. Raises BadInputError where one
+    of the two was trained on a scenario of the directory.
     """
-    seen = read_identity(adapter).trained_on if adapter is not None else []
+    adapters = [] if adapter is None else [adapter]
     if scenarios is not None:
         records = read_scenarios(scenarios)
-        refuse_overlap(seen, scenarios, records, trained=f"{adapter} was trained on", remedy="name held-out scenarios")
+        refuse_trained_on(base, adapters, scenarios, records, remedy="name held-out scenarios")
         return [session_without_sandbox(one) for one in records[:: max(1, len(records) // count)][:count]]
+    seen = [*sessions_in_base(base), *(row for one in adapters for row in read_identity(one).trained_on)]
     hashes = {row.content_hash for row in seen}
     unread = [one for one in new_scenarios(2 * count) if one.content_hash not in hashes]
     return [session_without_sandbox(one) for one in unread[:count]]

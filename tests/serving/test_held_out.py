@@ -24,21 +24,23 @@ def read(scenario_id: str, content_hash: str) -> TrainedSession:
 
 
 def test_new_sessions_are_the_same_each_time_and_leave_out_what_was_read(tmp_path: Path) -> None:
-    sessions = held_out_sessions(None, None)
+    sessions = held_out_sessions("base", None, None)
     assert len(sessions) == SESSIONS == len({str(one) for one in sessions})
-    assert held_out_sessions(adapter_of(tmp_path / "other", read("a", "0" * 64)), None) == sessions
+    assert held_out_sessions("base", adapter_of(tmp_path / "other", read("a", "0" * 64)), None) == sessions
     first = new_scenarios(2 * SESSIONS)[0]
-    without = held_out_sessions(adapter_of(tmp_path / "reader", read("a", first.content_hash)), None)
+    without = held_out_sessions("base", adapter_of(tmp_path / "reader", read("a", first.content_hash)), None)
     assert without[: SESSIONS - 1] == sessions[1:]
     assert len(without) == SESSIONS
+    merged = adapter_of(tmp_path / "merged", read("a", first.content_hash))  # a model of merge.py has an identity too
+    assert held_out_sessions(str(merged), None, None) == without
 
 
 def test_scenarios_that_were_read_are_refused(tmp_path: Path) -> None:
     world = tiny.scenario("t0")
     write_record(tmp_path / "held", world)
-    assert len(held_out_sessions(adapter_of(tmp_path / "a", read("n0", "0" * 64)), tmp_path / "held")) == 1
+    assert len(held_out_sessions("base", adapter_of(tmp_path / "a", read("n0", "0" * 64)), tmp_path / "held")) == 1
     with pytest.raises(BadInputError, match="b was trained on 1 sessions whose scenario is held out"):
-        held_out_sessions(adapter_of(tmp_path / "b", read("n0", world.content_hash)), tmp_path / "held")
+        held_out_sessions("base", adapter_of(tmp_path / "b", read("n0", world.content_hash)), tmp_path / "held")
 
 
 def test_positions_are_those_before_the_operators_tokens() -> None:
