@@ -208,21 +208,39 @@ def traces_of_local() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("name", "number", "code"),
+    [
+        ("rollout.py", signal.SIGINT, 130),
+        ("rollout.py", signal.SIGTERM, 143),
+        ("generate.py", signal.SIGINT, 130),
+        ("eval.py", signal.SIGTERM, 143),
+    ],
+)
 def test_an_interrupt_leaves_no_sandbox_on_any_node(
-    cluster: TwoNodes, few: Path, tmp_path: Path, number: int, code: int
+    cluster: TwoNodes, few: Path, tmp_path: Path, name: str, number: int, code: int
 ) -> None:
-    command = command_line(few, tmp_path / "out", *FLAGS, "--samples", "20", "--ray", cluster.address)
+    out, base = tmp_path / "out", tmp_path / "base"
+    flags, records = {
+        "rollout.py": (["--scenarios", few, *FLAGS, "--samples", 20], out.glob),
+        "generate.py": (["--n", 60, "--author", "template", "--workers", 4], out.glob),
+        "eval.py": (["--base", base, "--scenarios", few, "--n", 5, "--workers", 2], (out / "base").glob),
+    }[name]
+    if name == "eval.py":
+        tiny.base(base)
+    command = [sys.executable, name, "--out", str(out), *map(str, flags), "--ray", cluster.address]
     with subprocess.Popen(
         command, cwd=ROOT, env=clean_environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         preexec_fn=heed_signals,
     ) as running:  # fmt: skip
-        wait_for_records(tmp_path / "out", 3, running)
+        wait_until(lambda: len(list(records("*-*.json"))) > 0 or running.poll() is not None)
+        assert running.poll() is None, running.communicate()[1]
         assert sandboxes_on(cluster.second) != []
         running.send_signal(number)
         _, message = running.communicate(timeout=90)
     assert running.returncode == code, message
-    assert message.splitlines()[-1] == "rollout.py: interrupted; what was finished is on disk, rerun to go on"
+    assert message.splitlines()[-1] == f"{name}: interrupted; what was finished is on disk, rerun to go on"
+    assert "Traceback" not in message
     assert sandboxes_on(cluster.second) == []
 
 
