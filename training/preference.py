@@ -30,6 +30,8 @@ from training.settings import ContinuedSettings, LoopSettings, RunSettings, add_
 
 EPOCHS = 1
 COLLAPSE_NATS, COLLAPSE_STEPS = 0.5, 10
+ENDING_NATS = 1.0
+SUMS = ("weights", "mask", "ending")  # what a session's log-probs are summed over: see `token_rows`
 REFERENCE = "reference.jsonl"  # in the adapter's directory: the start adapter's log-probs of each session
 
 
@@ -184,46 +186,54 @@ def token_weights(example: Example, settings: PreferenceSettings) -> list[float]
     ]
 
 
-def log_prob_sums(model: Any, ids: Any, weights: Any, mask: Any, *, compact: bool = True) -> tuple[Any, Any]:
-    """Two sums over a session's log-probs: times `weights`, and of the operator's tokens.
+def token_rows(example: Example, settings: PreferenceSettings) -> dict[str, list[float]]:
+    """For each of SUMS a weight per token: of the loss; 1 for the operator's tokens; 1 for those of its last turn."""
+    mask = example.encoded.mask
+    end = max(at for at, on in enumerate(mask) if on) + 1
+    begin = next((at + 1 for at in range(end - 1, -1, -1) if not mask[at]), 0)
+    ending = [float(begin <= at < end) for at in range(len(mask))]
+    return {"weights": token_weights(example, settings), "mask": [float(on) for on in mask], "ending": ending}
+
+
+def log_prob_sums(model: Any, ids: Any, weights: Any, *, compact: bool = True) -> Any:
+    """Weighted sums of a session's log-probs (K,).
 
     Args:
         model: a transformers or peft model.
         ids: the session (T,). A token's log-prob is read at the position before it.
-        weights: of each token (T,).
-        mask: 1 for each token of the operator (T,).
+        weights: of each token in each sum (K, T).
         compact: apply the head to the counted positions only, right where `head_is_plain`.
     """
     import torch.nn.functional as functional
 
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    weights, mask = weights[1:], mask[1:]
-    counted = (weights != 0) | (mask != 0)  # (T - 1,)
+    weights = weights[:, 1:]
+    counted = (weights != 0).any(0)  # (T - 1,)
     if compact:
         states = inner.get_decoder()(input_ids=ids[None], use_cache=False).last_hidden_state[0, :-1]  # (T - 1, H)
         logits = inner.get_output_embeddings()(states[counted])
     else:
         logits = model(input_ids=ids[None], use_cache=False).logits[0, :-1][counted]
     log_probs = -functional.cross_entropy(logits.float(), ids[1:][counted], reduction="none")  # (counted,)
-    return (log_probs * weights[counted]).sum(), (log_probs * mask[counted]).sum()
+    return (log_probs * weights[:, counted]).sum(1)
 
 
 def reference_log_probs(
     model: Any, data: PreferenceData, settings: PreferenceSettings, path: Path, *, compact: bool = True
-) -> dict[str, tuple[float, float]]:
-    """Session id -> `log_prob_sums` of the model as it is now, the start of the training.
+) -> dict[str, list[float]]:
+    """Session id -> the sums of SUMS by the model as it is now, the start of the training.
 
     They are computed once: `path` has a line for each session that was done. Half a line, left by a kill, is computed
     again.
     """
     import torch
 
-    known: dict[str, tuple[float, float]] = {}
+    known: dict[str, list[float]] = {}
     lines = path.read_text().splitlines(keepends=True) if path.exists() else []
     whole = [line for line in lines if line.endswith("\n")]
     for line in whole:
         entry = json.loads(line)
-        known[entry["id"]] = entry["weighted"], entry["operator"]
+        known[entry["id"]] = [entry[name] for name in SUMS]
     path.write_text("".join(whole))
     todo = [example for example in data.dataset.examples if example.id not in known]
     half = model.dtype in (torch.float16, torch.bfloat16)
@@ -232,12 +242,11 @@ def reference_log_probs(
         for example in todo:
             row = _tensors(example, settings, model.device)
             with torch.autocast(model.device.type, dtype=model.dtype) if half else nullcontext():
-                weighted, operator = log_prob_sums(model, **row, compact=compact)
-            known[example.id] = float(weighted), float(operator)
-            entry = {"id": example.id, "weighted": known[example.id][0], "operator": known[example.id][1]}
-            stream.write(json.dumps(entry) + "\n")
+                known[example.id] = log_prob_sums(model, **row, compact=compact).tolist()
+            entry = dict(zip(SUMS, known[example.id], strict=True))
+            stream.write(json.dumps({"id": example.id, **entry}) + "\n")
             stream.flush()
-            progress.record(example.id, f"log-prob {entry['operator']:.2f}")
+            progress.record(example.id, f"log-prob {entry['mask']:.2f}")
     return known
 
 
@@ -247,21 +256,19 @@ def _tensors(example: Example, settings: PreferenceSettings, device: Any) -> dic
 
     return {
         "ids": torch.tensor(example.encoded.token_ids, device=device),
-        "weights": torch.tensor(token_weights(example, settings), device=device),
-        "mask": torch.tensor(example.encoded.mask, device=device),
+        "weights": torch.tensor(list(token_rows(example, settings).values()), device=device),
     }
 
 
 def pair_rows(
-    data: PreferenceData, settings: PreferenceSettings, reference: dict[str, tuple[float, float]]
+    data: PreferenceData, settings: PreferenceSettings, reference: dict[str, list[float]]
 ) -> list[list[dict[str, Any]]]:
     """For each pair its two sides, chosen first, as a trainer's rows."""
     return [
         [
             {
                 "ids": example.encoded.token_ids,
-                "weights": token_weights(example, settings),
-                "mask": example.encoded.mask,
+                **token_rows(example, settings),
                 "reference": reference[example.id],
             }
             for example in pair
@@ -278,11 +285,11 @@ def collate_pairs(pairs: Sequence[Sequence[dict[str, Any]]]) -> dict[str, Any]:
     longest = max(len(side["ids"]) for side in sides)
     batch: dict[str, Any] = {
         name: torch.tensor([list(side[name]) + [0] * (longest - len(side[name])) for side in sides])
-        for name in ("ids", "weights", "mask")
+        for name in ("ids", *SUMS)
     }
     batch["input_ids"] = batch.pop("ids")
     batch["lengths"] = torch.tensor([len(side["ids"]) for side in sides])
-    batch["reference"] = torch.tensor([side["reference"] for side in sides], dtype=torch.float64)  # (2 B, 2)
+    batch["reference"] = torch.tensor([side["reference"] for side in sides], dtype=torch.float64)  # (2 B, 3)
     return batch
 
 
@@ -306,8 +313,7 @@ def preference_objective(settings: PreferenceSettings, *, compact: bool = True) 
             log_prob_sums(
                 model,
                 pair["input_ids"][side, :length],
-                pair["weights"][side, :length],
-                pair["mask"][side, :length],
+                torch.stack([pair[name][side, :length] for name in SUMS]),
                 compact=compact,
             )
             for side, length in enumerate(pair["lengths"].tolist())
@@ -329,6 +335,7 @@ def preference_objective(settings: PreferenceSettings, *, compact: bool = True) 
                 "chosen_log_prob": chosen,
                 "rejected_log_prob": rejected,
                 "chosen_log_ratio": chosen - float(reference[0, 1]) / tokens[0],
+                "chosen_ending_log_ratio": float(sums[0][2].detach() - reference[0, 2]),
             }
         )
         return loss
@@ -355,15 +362,26 @@ def preference_objective(settings: PreferenceSettings, *, compact: bool = True) 
 def why_collapsed(entries: Sequence[dict[str, Any]]) -> str | None:
     """The reason to stop where the policy has lost the chosen sessions; None where it has not.
 
-    The loss looks at the difference of the two sides only, so it can fall while the policy unlearns both. The rule: in
-    the mean of the last COLLAPSE_STEPS steps, the chosen sessions' log-prob per token lies more than COLLAPSE_NATS
-    below the start adapter's.
+    The loss looks at the difference of the two sides only, so it can fall while the policy unlearns both. The rule, on
+    the means of the last COLLAPSE_STEPS steps: the chosen sessions' log-prob per token lies more than COLLAPSE_NATS
+    below the start adapter's, or that of their whole last turn more than ENDING_NATS. A policy that no longer ends its
+    sessions loses a few tokens in a hundred, which the first figure hardly shows.
     """
-    last = [entry["chosen_log_ratio"] for entry in entries[-COLLAPSE_STEPS:]]
-    mean = sum(last) / len(last)
-    if len(last) < COLLAPSE_STEPS or mean >= -COLLAPSE_NATS:
+    last = entries[-COLLAPSE_STEPS:]
+    if len(last) < COLLAPSE_STEPS:
+        return None
+    per_token, ending = (
+        sum(entry[name] for entry in last) / len(last) for name in ("chosen_log_ratio", "chosen_ending_log_ratio")
+    )
+    if per_token < -COLLAPSE_NATS:
+        fell = f"the chosen sessions' log-prob fell by {-per_token:.2f} nats per token"
+        limit = COLLAPSE_NATS
+    elif ending < -ENDING_NATS:
+        fell = f"the policy unlearns to end its sessions: the chosen ones' last turn fell by {-ending:.2f} nats"
+        limit = ENDING_NATS
+    else:
         return None
     return (
-        f"the chosen sessions' log-prob fell by {-mean:.2f} nats per token (mean of the {COLLAPSE_STEPS} steps up to "
-        f"{entries[-1]['step']}, {COLLAPSE_NATS} is the limit); lower --lr, raise --beta, or add --sft-weight 0.1"
+        f"{fell} (mean of the {COLLAPSE_STEPS} steps up to {last[-1]['step']}, {limit} is the limit); lower --lr, "
+        "raise --beta, or add --sft-weight 0.1"
     )

@@ -25,6 +25,8 @@ from training.preference import (
 )
 from training.run import last_checkpoint, save_adapter
 
+LAST = ("margin", "accuracy", "chosen_log_prob", "chosen_log_ratio", "chosen_ending_log_ratio")  # in the summary
+
 
 def train_pairs(data: PreferenceData, settings: DpoSettings, out: Path) -> tuple[list[float], dict[str, Any]]:
     """Train and save the adapter; returns the loss of every step since the start, and figures for the summary."""
@@ -59,7 +61,7 @@ def train_pairs(data: PreferenceData, settings: DpoSettings, out: Path) -> tuple
         "train_seconds": round(seconds, 1),
         "trainable_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
         "dtype": str(model.dtype).removeprefix("torch."),
-        **{f"{name}_last": last[name] for name in ("margin", "accuracy", "chosen_log_prob", "chosen_log_ratio")},
+        **{f"{name}_last": last[name] for name in LAST},
         **({"overfit_reached": log.reached} if settings.overfit else {}),
     }
 

@@ -238,7 +238,7 @@ def test_pairs_side_by_side_sum_to_the_gradients_of_the_batch(base: Path, start:
 
     flags = settings(start, loss="dmpo", sft_weight=0.1)
     data = data_of([*single_turns(start, 3), *two_turns(start)], flags)
-    reference = {example.id: (-3.0, -5.0) for example in data.dataset.examples}
+    reference = {example.id: [-3.0, -5.0, -1.0] for example in data.dataset.examples}
     objective = preference.preference_objective(flags)
     batch = objective.collate(preference.pair_rows(data, flags, reference))
     count = (objective.count or len)(batch)
@@ -265,9 +265,7 @@ def test_full_logits_give_the_same_log_probs(base: Path, start: Path) -> None:
     data, model = data_of(two_turns(start), flags), loaded(base, start)
     for example in data.pairs[0]:
         row = preference._tensors(example, flags, model.device)
-        sums = [
-            [float(one) for one in preference.log_prob_sums(model, **row, compact=compact)] for compact in (False, True)
-        ]
+        sums = [preference.log_prob_sums(model, **row, compact=compact).tolist() for compact in (False, True)]
         assert sums[0] == pytest.approx(sums[1], rel=1e-5)
 
 
@@ -298,10 +296,10 @@ def test_sessions_of_a_local_operator_are_taken_as_sampled(base: Path, start: Pa
         sampled = [value is not None for value in row.log_probs or []]
         assert sum(sampled) > 20
         with torch.no_grad():
-            found, _ = preference.log_prob_sums(
-                model, torch.tensor(row.token_ids), torch.tensor(sampled).float(), torch.tensor(row.assistant_mask)
-            )
-        assert float(found) == pytest.approx(sum(value or 0.0 for value in row.log_probs or []), rel=1e-5)
+            (found,) = preference.log_prob_sums(
+                model, torch.tensor(row.token_ids), torch.tensor([sampled]).float()
+            ).tolist()
+        assert found == pytest.approx(sum(value or 0.0 for value in row.log_probs or []), rel=1e-5)
 
 
 def test_the_reference_is_computed_once(base: Path, start: Path, tmp_path: Path) -> None:
@@ -310,7 +308,7 @@ def test_the_reference_is_computed_once(base: Path, start: Path, tmp_path: Path)
     first = preference.reference_log_probs(model, data, flags, path)
     lines = path.read_text().splitlines()
     assert sorted(json.loads(line)["id"] for line in lines) == sorted(first)
-    changed = json.loads(lines[0]) | {"weighted": 7.0}
+    changed = json.loads(lines[0]) | {"weights": 7.0}
     path.write_text("\n".join([json.dumps(changed), *lines[1:4], '{"id": "a2-s']))
     again = preference.reference_log_probs(model, data, flags, path)
     assert again.pop(changed["id"])[0] == 7.0  # what is there is taken as it is
@@ -332,7 +330,23 @@ def test_a_selection_of_the_bare_base_is_no_start(start: Path) -> None:
     ],
 )  # fmt: skip
 def test_collapse_is_a_fall_over_ten_steps(ratios: list[float], stops: bool) -> None:
-    entries = [{"step": at, "chosen_log_ratio": ratio} for at, ratio in enumerate(ratios, 1)]
-    line = preference.why_collapsed(entries)
-    assert bool(line) == stops
-    assert line is None or f"up to {len(ratios)}, 0.5 is the limit" in line
+    for name, other, limit in (
+        ("chosen_log_ratio", "chosen_ending_log_ratio", preference.COLLAPSE_NATS),
+        ("chosen_ending_log_ratio", "chosen_log_ratio", preference.ENDING_NATS),
+    ):
+        entries = [{"step": at, name: 2 * limit * ratio, other: 0.0} for at, ratio in enumerate(ratios, 1)]
+        line = preference.why_collapsed(entries)
+        assert bool(line) == stops
+        assert line is None or f"up to {len(ratios)}, {limit} is the limit" in line
+        assert line is None or ("end its sessions" in line) == (name == "chosen_ending_log_ratio")
+
+
+def test_the_ending_is_the_last_turn_with_its_end_marker(start: Path) -> None:
+    (pair,) = data_of(two_turns(start), settings(start)).pairs
+    for example in pair:
+        rows = preference.token_rows(example, settings(start))
+        taken = [at for at, on in enumerate(rows["ending"]) if on]
+        before = [at for at, on in enumerate(rows["mask"]) if on and at < taken[0]]
+        assert taken == list(range(taken[0], taken[-1] + 1))  # one turn
+        assert len(before) + len(taken) == sum(example.encoded.mask)
+        assert before[-1] < taken[0] - 1  # a prompt lies between
