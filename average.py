@@ -29,6 +29,7 @@ from model.loading import adapter_hash, fetch, load_model
 from pipeline.files import read_identity, read_manifest, write_identity
 from schema import AdapterIdentity, BadInputError, Manifest
 from training import reload
+from training.continued import each_once
 from training.run import print_finished
 
 SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit", "adapter")
@@ -36,6 +37,8 @@ SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "
 
 def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
     """Check the members, average them, reload the mean, print the summary."""
+    if out.resolve() in [adapter.resolve() for adapter in adapters]:
+        raise BadInputError(f"--out {out}: is one of --adapters; name another --out")
     members = check_members(base, adapters)
     about = list(members.values())
     flags = {"base_hash": about[0].base_hash, "adapters": list(members)}
@@ -109,7 +112,7 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
 
 def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
     """The identity of the mean: a list for each flag that differs, and the trained sessions of all members."""
-    seen = {row.trajectory_id: row for one in about for row in one.trained_on}
+    sessions = each_once([row for one in about for row in one.trained_on])
     return AdapterIdentity(
         base=about[0].base,
         base_hash=about[0].base_hash,
@@ -118,7 +121,7 @@ def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> Adapt
         data_hash=common([one.data_hash for one in about]),
         averaged=manifest.flags["adapters"],
         earlier=about[0].earlier,
-        trained_on=[row for _, row in sorted(seen.items())],
+        trained_on=sorted(sessions, key=lambda row: row.trajectory_id),
     )
 
 

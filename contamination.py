@@ -80,7 +80,12 @@ def main(
     print_grams(figures["shared"])
     print_whole_commands(figures["whole_commands"])
     if out:
-        write_json(out, figures)
+        try:
+            write_json(out, figures)
+        except OSError as error:
+            if error.errno in stage.DISK_FULL:
+                raise
+            raise BadInputError(f"--out {out}: cannot be written ({error.strerror}); name another file") from error
     stage.print_summary(figures)
     return stage.DONE
 

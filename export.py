@@ -84,7 +84,7 @@ def main(settings: ExportSettings) -> int:
         return print_export(out, report, rows)
     guards = Guards(holdout, count, settings.max_length_tokens, settings.truncate, contradicted)
     export = Export(out, guards, {name: FORMS[name] for name in settings.to}, per_scenario=settings.per_scenario)
-    with stage.progress(rows, "export") as bar:
+    with stage.Progress(rows, "export") as bar:
         for row in read_rows(archives, partial=settings.partial):
             bar.record(row.name, export.take(row))
     export.finish()

@@ -126,7 +126,9 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
         raise BadInputError(f"{adapter}: no {absent[0]}; name an adapter directory that sft.py wrote")
     names = [run.resolve().name for run in settings.runs]
     if len(set(names)) < len(names):
-        raise BadInputError(f"--runs: two directories are called {names[0]!r}; rename one")
+        raise BadInputError(
+            f"--runs: two directories are called {next(one for one in names if names.count(one) > 1)!r}; rename one"
+        )
     runs = dict(zip(names, settings.runs, strict=True))
     reports = {name: read_report(run) for name, run in runs.items()}
     overlaps = []

@@ -235,7 +235,7 @@ def shared_texts(runs: Runs) -> list[str]:
         for label, run in runs.items()
         if (found := run.overlap.whole_commands)
     ]
-    said = "Held-out texts that were read before: runs of 13 words (or a shorter text) under masked names.\n"
+    said = "Held-out texts that were read before: 13-grams (or a shorter text) under masked names.\n"
     return ["\n".join([*notes, said, _grid(["run", "read as", *columns], cells)])]
 
 

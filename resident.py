@@ -95,7 +95,7 @@ def ask(path: Path, request: dict[str, Any]) -> int:
             connection.connect(str(path))
         except OSError as error:
             raise BadInputError(
-                f"{path}: no server answers ({error.strerror}); start one with `serve --base`"
+                f"{path}: no server answers ({error.strerror or error}); start one with `serve --base`"
             ) from error
         with connection.makefile("rw", encoding="utf-8") as stream:
             stream.write(json.dumps(request) + "\n")
@@ -173,6 +173,8 @@ class Server:
         """The listening socket, mode 0600. Replaces a stale one; raises BadInputError where a server uses it."""
         with socket.socket(socket.AF_UNIX) as probe:
             if self.path.exists():
+                if not self.path.is_socket():
+                    raise BadInputError(f"{self.path}: exists and is no socket; name another --socket")
                 try:
                     probe.connect(str(self.path))
                 except OSError:
@@ -184,7 +186,9 @@ class Server:
         try:
             listener.bind(str(self.path))
         except OSError as error:
-            raise BadInputError(f"{self.path}: cannot listen ({error.strerror}); name another --socket") from error
+            raise BadInputError(
+                f"{self.path}: cannot listen ({error.strerror or error}); name another --socket"
+            ) from error
         finally:
             os.umask(mask)
         listener.listen()

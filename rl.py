@@ -23,6 +23,7 @@ are not played again. Above 2 % voided episodes the exit code is 1; the adapter 
 """
 
 import argparse
+import itertools
 import sys
 from collections.abc import Sequence
 
@@ -39,6 +40,7 @@ from pipeline.files import (
     write_json,
     write_manifest,
 )
+from pipeline.hidden import as_text
 from pipeline.holdout import overlap, print_unknown_split
 from sandbox.containers import reap, require_image
 from schema import AdapterIdentity, BadInputError, Scenario, TrainedSession, Trajectory
@@ -54,7 +56,7 @@ from training.continued import (
 )
 from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
-from training.policy_gradient import Group, PolicyData, policy_rows
+from training.policy_gradient import Group, PolicyData, PolicyRow, policy_rows
 from training.rl_run import EPISODES, RlState, replay_groups, sessions_of_state, train_policy
 from training.rl_settings import RlSettings, add_rl_flags
 
@@ -201,6 +203,15 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
     )  # fmt: skip
 
 
+def shown(row: PolicyRow, renderer: Renderer) -> str:
+    """The text of a row with its sampled tokens in ⟦brackets⟧, so that a terminal obeys none of it."""
+    sampled, parts = set(row.places), []
+    for on, places in itertools.groupby(range(len(row.token_ids)), key=lambda at: at in sampled):
+        text = as_text(renderer.decode([row.token_ids[at] for at in places]))
+        parts.append(f"⟦{text}⟧" if on else text)
+    return "".join(parts)
+
+
 def print_episodes(
     steps: Steps | None,
     scenarios: Sequence[Scenario],
@@ -213,12 +224,7 @@ def print_episodes(
     data = policy_data_of(groups, settings)
     findings = findings_of(groups, data, scenarios, settings, start)
     for row in data.rows[: settings.show_rows]:
-        print(f"{row.episode}, advantage {row.advantage:+.3f}:", file=sys.stderr)
-        sampled, text = set(row.places), ""
-        for at in range(len(row.token_ids)):
-            first, last = at in sampled and at - 1 not in sampled, at in sampled and at + 1 not in sampled
-            text += ("⟦" if first else "") + renderer.decode([row.token_ids[at]]) + ("⟧" if last else "")
-        print(text, file=sys.stderr)
+        print(f"{row.episode}, advantage {row.advantage:+.3f}:\n{shown(row, renderer)}", file=sys.stderr)
     for finding in findings:
         print(finding.line(), file=sys.stderr)
     stage.print_summary(

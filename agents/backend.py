@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 
 from agents.provenance import Request
 from model.decoder import Context, Decoder, Turn
+from operators.chat import require_address
 
 SLOTS = 32  # samples at once; those that come later wait
 POLL_SECONDS = 0.05  # how often a request to another server looks whether it was cancelled
@@ -212,7 +213,8 @@ class CompletionsBackend:
         timeout_seconds: for one reply.
         retries: further tries after an error of the server.
 
-    Raises BackendError where it does not answer, does not have the model, or does not say how long a context may be.
+    Raises BadInputError for a URL that is none, and BackendError where it does not answer, does not have the model, or
+    does not say how long a context may be.
     """
 
     def __init__(
@@ -221,6 +223,7 @@ class CompletionsBackend:
     ) -> None:  # fmt: skip
         from openai import OpenAI, OpenAIError
 
+        require_address(url, key)
         self.name, self.url, self.end_ids = model, url, end_ids
         self._settings: dict[str, Any] = {
             "base_url": url,

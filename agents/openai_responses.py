@@ -37,7 +37,7 @@ class OpenAIResponses:
     def read(self, body: dict[str, Any]) -> AgentCall:
         """The call in a body."""
         refuse(asked_for(body, STATEFUL | UNFOLLOWED))
-        wanted = (field_of(body, "text", dict) or {}).get("format") or {}
+        wanted = field_of(field_of(body, "text", dict) or {}, "format", dict, "text") or {}
         refuse(("text.format",) if wanted.get("type", "text") != "text" else ())
         instructions = field_of(body, "instructions", str)
         messages = [ChatMessage("system", instructions)] if instructions else []

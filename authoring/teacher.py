@@ -229,7 +229,7 @@ def parse_bundle(reply: str) -> Bundle:
     while start >= 0:
         try:
             value, end = decoder.raw_decode(text, start)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, too deeply nested
             end = start + 1
         else:
             if isinstance(value, dict) and ("provider" in value or "directives" in value):

@@ -67,12 +67,12 @@ def read_holdout(holdout: Path | None, *, partial: bool = False) -> Holdout:
         return Holdout()
     if holdout.is_dir():
         records = read_scenarios(holdout, partial=partial)
-        by_archetype = split_kind(holdout) == "archetype"
+        kind = split_kind(holdout)
         return Holdout(
             {one.id for one in records},
             {one.content_hash for one in records},
-            {one.task for one in records} if by_archetype else set(),
-            from_split=True,
+            {one.task for one in records} if kind == "archetype" else set(),
+            from_split=kind is not None,
         )
     held = Holdout()
     kinds = set()

@@ -349,10 +349,26 @@ def read_values(archive: Path) -> Iterator[Any]:
         raise BadInputError(f"{archive}: cannot be read ({error.strerror}); check the path") from error
 
 
+def _elements(stream: BinaryIO) -> Iterator[Any]:
+    """The elements of a JSON array, one in memory at a time.
+
+    `ijson.items` holds the path of every open level, which takes memory in the square of the depth.
+    """
+    builder, depth = ijson.ObjectBuilder(), 0
+    for event, value in ijson.basic_parse(stream, use_float=True):
+        depth += event.startswith("start") - event.startswith("end")
+        if depth == 0 or (depth == 1 and event == "start_array"):  # the array itself
+            continue
+        builder.event(event, value)
+        if depth == 1:
+            yield builder.value
+            builder = ijson.ObjectBuilder()
+
+
 def _array(archive: Path, stream: BinaryIO) -> Iterator[Any]:
     number = 0
     try:
-        for value in ijson.items(stream, "item", use_float=True):
+        for value in _elements(stream):
             number += 1
             yield value
     except (ijson.JSONError, UnicodeDecodeError) as error:

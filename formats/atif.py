@@ -134,7 +134,8 @@ def _metrics_of(record: Trajectory) -> list[dict[str, Any]]:
 
 def from_atif(document: Any) -> Trajectory:
     """The trajectory that a document of ours holds. Raises UnfitError where it is another's, or was changed."""
-    if not isinstance(document, dict) or OURS not in (document.get("extra") or {}):
+    extra = document.get("extra") if isinstance(document, dict) else None
+    if not isinstance(extra, dict) or OURS not in extra:
         raise UnfitError("foreign", f"no extra.{OURS}: scenario, labels and exit codes are not told")
     try:
         return _read(document)
@@ -143,6 +144,8 @@ def from_atif(document: Any) -> Trajectory:
     except ValidationError as error:
         first = error.errors()[0]
         raise UnfitError("record", f"{'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}") from error
+    except ValueError as error:
+        raise UnfitError("record", f"extra.{OURS}: {error}") from error
 
 
 def _read(document: dict[str, Any]) -> Trajectory:

@@ -91,7 +91,7 @@ def _write_each(
     if manifest.finished:
         return _summarise(out, {"to": form}, manifest.counts)
     written, refused = [], {}
-    with stage.progress(len(records), "export") as bar:
+    with stage.Progress(len(records), "export") as bar:
         for record in records:
             try:
                 fault = _fault_of_id(record.id)
@@ -129,7 +129,7 @@ def import_from(form: str, archive: Path, out: Path, *, archetype: str | None = 
         return _summarise(out, {"from": form}, manifest.counts)
     written: list[str] = []
     refused: dict[str, str] = {}
-    with stage.progress(len(sources), "import") as bar:
+    with stage.Progress(len(sources), "import") as bar:
         for source in sources:
             faults = {}
             try:

@@ -53,7 +53,7 @@ def foreign_task(directory: Path, *, archetype: str | None = None) -> Scenario:
     config = _config_of(directory)
     _refuse_by_config(config, directory)
     kind = archetype or config["metadata"].get("archetype") or config["metadata"].get("task")
-    if kind not in ARCHETYPES or ARCHETYPES[kind].terminal != "exit":
+    if not isinstance(kind, str) or kind not in ARCHETYPES or ARCHETYPES[kind].terminal != "exit":
         raise UnfitError("archetype", f"[metadata] archetype is {kind!r}; name one that can be done, or --archetype")
     directive = file_text(directory, "instruction.md").strip()
     if not 0 < len(directive) <= 2000:
@@ -93,7 +93,7 @@ def _config_of(directory: Path) -> dict[str, Any]:
     """The contents of task.toml, with the tables that rules ask for."""
     try:
         config = tomllib.loads(file_text(directory, "task.toml"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UnfitError("toml", f"task.toml: {error}") from error
     for name in ("metadata", "environment", "agent", "verifier"):
         if not isinstance(config.setdefault(name, {}), dict):
@@ -105,7 +105,7 @@ def _refuse_by_config(config: dict[str, Any], directory: Path) -> None:
     """Raise UnfitError for what task.toml asks for and a scenario has not."""
     environment = config["environment"]
     if config.get("steps"):
-        raise UnfitError("steps", f"task.toml has {len(config['steps'])} steps")
+        raise UnfitError("steps", f"task.toml: steps is {config['steps']!r:.80}")
     if environment.get("os", "linux") != "linux":
         raise UnfitError("os", f"environment.os is {environment['os']!r}")
     needs = [name for name in ("docker_image", "mcp_servers", "gpus", "gpu_types", "tpu", "skills_dir", "healthcheck")

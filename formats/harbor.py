@@ -157,7 +157,7 @@ def read_task(directory: Path) -> Scenario:
     """
     try:
         record = json.loads(file_text(directory, RECORD))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnfitError("record", f"{RECORD} is not JSON ({error})") from error
     commands = directory / "solution" / "commands"
     names = sorted(path.name for path in commands.iterdir()) if commands.is_dir() else []

@@ -68,7 +68,6 @@ class Played:
         """The outcomes, the rates and the cost; beside them those of the oracle, where its episodes were played."""
         outcomes, voided = self.outcomes(self.by_signal)
         bound, missing = self.outcomes(by_checker)
-        both = {id_: [self.cheap[id_]] for id_ in (one.id for one in outcomes)}
         asked = [self.frontier[one.id] for one in outcomes if one.escalated]
         return CascadeReport(
             cheap=next(iter(self.cheap.values())).operator,
@@ -80,7 +79,7 @@ class Played:
             summary=summary_of(outcomes, len(voided)),
             oracle=summary_of(bound, len(missing)) if oracle else None,
             usage={
-                "cheap": total_usage([usage_of(one) for rows in both.values() for one in rows]),
+                "cheap": total_usage([usage_of(self.cheap[one.id]) for one in outcomes]),
                 "frontier": total_usage([usage_of(one) for one in asked]),
             },
             outcomes=outcomes,

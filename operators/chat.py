@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from schema import Usage
+from schema import BadInputError, Usage
 
 OLLAMA_URL = "http://localhost:11434/v1"  # where a local Ollama listens
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 8.0  # between tries, doubled each time; the SDK's own limits
@@ -51,10 +52,27 @@ class Reply:
         return None if self.usage is None else self.usage.input_tokens + self.usage.cached_input_tokens
 
 
+def require_address(url: str, key: str) -> None:
+    """Raise BadInputError for a URL or a key that no request can be made with."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as a port that is no number
+        usable = False
+    if not usable:
+        raise BadInputError(f"{url!r} is no address of an endpoint; write it like http://localhost:8000/v1")
+    if not key.isascii():
+        raise BadInputError(f"the key for {url} has characters that no HTTP header can carry; correct it")
+
+
 class ChatClient:
-    """One endpoint. Threads may share a client. The openai package is imported with the first request."""
+    """One endpoint. Threads may share a client. The openai package is imported with the first request.
+
+    Raises BadInputError for a URL or a key that no request can be made with.
+    """
 
     def __init__(self, url: str, *, key: str, timeout_seconds: float, retries: int) -> None:
+        require_address(url, key)
         self.url, self.key = url, key
         self.timeout_seconds, self.retries = timeout_seconds, retries
         self.takes_format = True  # false once the server has refused response_format

@@ -50,11 +50,14 @@ class EndpointOperator:
     timeout_seconds: float = 120.0
     retries: int = 5
     renderer: Renderer | None = field(default=None, repr=False)
+    client: ChatClient | None = field(default=None, repr=False)  # copies made with dataclasses.replace share one
     _seed: int = 0
 
     def __post_init__(self) -> None:
         """Make the client; it opens no connection before the first request."""
-        self._client = ChatClient(self.url, key=self.key, timeout_seconds=self.timeout_seconds, retries=self.retries)
+        self.client = self._client = self.client or ChatClient(
+            self.url, key=self.key, timeout_seconds=self.timeout_seconds, retries=self.retries
+        )
 
     @classmethod
     def from_environment(cls, **settings: Any) -> "EndpointOperator":

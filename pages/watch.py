@@ -21,7 +21,8 @@ from pydantic import ValidationError
 from pipeline import locks
 from pipeline.files import LIVE, read_manifest
 from pipeline.hidden import as_text
-from pipeline.rates import wilson
+from pipeline.rates import rate_of
+from pipeline.tables import format_rate
 from schema import VOIDED, BadInputError, LiveRun, Manifest, Subject
 from training.history import LARGEST, LOG, is_figure, read_history
 
@@ -281,10 +282,7 @@ def one_line(text: str | None) -> str:
 
 def share(successes: int, n: int) -> str:
     """`9/16 56% [33-77]`."""
-    interval = wilson(successes, n)
-    if interval is None:
-        return "-"
-    return f"{successes}/{n} {successes / n:.0%} [{100 * interval[0]:.0f}-{100 * interval[1]:.0f}]"
+    return format_rate(rate_of([True] * successes + [False] * (n - successes), voided=0))
 
 
 def line_of(found: Snapshot) -> str:

@@ -66,7 +66,7 @@ def write_record(directory: Path, record: Scenario | Trajectory) -> Path:
 def read_json(path: Path) -> Any:
     """The JSON value in `path`. Raises BadInputError naming the file when it is missing or not JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))  # as write_json writes
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(f"{path}: cannot be read ({error}); check the path and its permissions") from error
     except (ValueError, RecursionError) as error:  # no JSON, a number of thousands of digits, too deeply nested

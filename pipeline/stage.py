@@ -173,10 +173,14 @@ def begin(
         BadInputError: `out` cannot be written, belongs to another stage or to a living process, or was begun with other
             flags, inputs or image. Flags in MAY_GROW may be larger than before.
     """
+    hashes: dict[str, str] = {}
+    for number, path in enumerate(inputs, 1):
+        name = f"{path.name} ({number})" if path.name in hashes else path.name  # two may have the same name
+        hashes[name] = hash_directory(path) if path.is_dir() else hash_file(path)
     manifest = Manifest(
         stage=stage,
         flags=json.loads(json.dumps(flags, default=str)),
-        inputs={path.name: hash_directory(path) if path.is_dir() else hash_file(path) for path in inputs},
+        inputs=hashes,
         image_digest=image_digest,
         git_commit=git_commit(),
     )
@@ -279,11 +283,6 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         self.bar.close()
-
-
-def progress(total: int | None, label: str) -> Progress:
-    """A progress display for `total` records (None where unknown)."""
-    return Progress(total, label)
 
 
 def print_summary(summary: dict[str, Any]) -> None:

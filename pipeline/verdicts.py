@@ -50,7 +50,7 @@ LIST_ITEM = re.compile(r"^\s*([-+•]|\*(?= [A-Z])|\d+[.)])\s")
 ASSIGNMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 CONTRACTION = re.compile(r"^[A-Za-z]+['’](ll|m|s|ve|re|d|t)\b", re.IGNORECASE)  # noqa: RUF001 typographic apostrophe
 PLAIN = re.compile(r"^[^\W\d_]+(['’-][^\W\d_]+)*[,.;:!?…]*$")  # noqa: RUF001 typographic apostrophe
-EXIT = re.compile(r"exit(?:[ \t]+([0-9]+))?")
+EXIT = re.compile(r"exit(?:[ \t]+([0-9]{1,9}))?")
 PANIC = re.compile(r"panic(?:[ \t]+(\S.*))?", re.DOTALL)
 
 
@@ -105,7 +105,7 @@ def terminal_of(command: str) -> Ending | None:
 
     The whole command must be `exit`, `exit N`, `panic` or `panic <reason>` (blanks around it do not count). Inside a
     compound command (`ls; exit`, `panic x && ls`, two lines) it is an ordinary command; so is `exit` with anything but
-    one unsigned number.
+    one unsigned number of at most nine digits, which is what the shell takes.
     """
     text = command.strip()
     if match := EXIT.fullmatch(text):

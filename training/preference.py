@@ -344,7 +344,7 @@ def preference_objective(settings: PreferenceSettings, *, compact: bool = True) 
         return sum(loss_of(model, pair) for pair in single_pairs(batch))
 
     def figures() -> dict[str, float]:
-        pairs = [dict(one) for one in seen]
+        pairs = list(seen)
         seen.clear()
         return {name: sum(sorted(pair[name] for pair in pairs)) / len(pairs) for name in (pairs[0] if pairs else {})}
 

@@ -9,7 +9,6 @@ This is sft.py without its command line. A resident process passes the base that
 """
 
 import gc
-import hashlib
 import os
 import shutil
 import sys
@@ -353,14 +352,8 @@ def files_of(base: str, held: HeldBase | None = None) -> dict[str, tuple[int, in
     """
     directory = loading.directory_of(base)
     paths = sorted(path for path in directory.iterdir() if path.is_file()) if directory else []
-    hashes = {path: "" if held is not None else sha256_of_file(path) for path in paths}
+    hashes = {path: "" if held is not None else stage.hash_file(path) for path in paths}
     return {path.name: (path.stat().st_size, path.stat().st_mtime_ns, hashes[path]) for path in paths}
-
-
-def sha256_of_file(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def free_memory() -> None:

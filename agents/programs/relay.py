@@ -38,6 +38,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         pass
     send(number, CLOSED)
     writers.pop(number, None)
+    writer.close()
 
 
 async def main() -> None:

@@ -148,11 +148,23 @@ def test_a_bundle_is_found_in_a_reply(reply: str) -> None:
         ("I am sorry.", "reply", "no complete JSON object"),
         (bundle()[:-200], "reply", "no complete JSON object"),
         ("[1, 2]", "reply", "no complete JSON object"),
+        ('{"provider": ' + "[" * 100_000, "reply", "no complete JSON object"),
+        ('{"directives": ' + "1" * 5000 + "}", "reply", "no complete JSON object"),
         ('{"provider": {"name": "duty"}}', "schema", "Field required"),
         (bundle(terminal="exit"), "schema", "terminal: Extra inputs"),
         (bundle(directives="all"), "schema", "directives"),
     ],
-    ids=["nothing", "prose", "cut off", "an array", "parts missing", "a field of ours", "wrong type"],
+    ids=[
+        "nothing",
+        "prose",
+        "cut off",
+        "an array",
+        "nested",
+        "a long number",
+        "parts missing",
+        "a field of ours",
+        "wrong type",
+    ],
 )
 def test_a_reply_without_a_bundle_gives_the_reason(reply: str, gate: str, reason: str) -> None:
     with pytest.raises(BundleError, match=reason) as caught:

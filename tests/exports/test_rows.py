@@ -1,6 +1,7 @@
 """A foreign row is read as it is, mended, called unusable or refused; none of it ends a run with a traceback."""
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from exports.forms import FORMS
 from exports.monitor import findings
-from exports.rows import MAX_NESTING, Row, foreign_row
+from exports.rows import MAX_NESTING, Row, foreign_row, read_values
 from schema import BadInputError
 from tests.helpers.foreign import call, foreign, read_lines, trip
 
@@ -46,6 +47,18 @@ def test_a_lone_surrogate_is_written_as_the_replacement_character(tmp_path: Path
         shown = json.dumps(line, ensure_ascii=False)
         assert shown.count("\ufffd") >= 2
         assert "\\ud800" not in shown
+
+
+def test_memory_of_an_array_grows_with_its_size_not_with_the_square_of_its_depth(tmp_path: Path) -> None:
+    row = json.dumps(foreign("x") | {"deep": "DEEP"}).replace('"DEEP"', "[" * 20_000 + "]" * 20_000)
+    (tmp_path / "a.json").write_text(f"[{row}, {json.dumps(foreign('y'))}, 3, [], {{}}]")
+    tracemalloc.start()
+    values = list(read_values(tmp_path / "a.json"))
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [value["instance_id"] for value in values[:2]] == ["x", "y"]
+    assert values[2:] == [3, [], {}]
+    assert peak_bytes < 50e6  # 1 GB with the path of every level
 
 
 def test_what_is_well_formed_stays_as_it_was() -> None:

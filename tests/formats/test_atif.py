@@ -82,6 +82,8 @@ def test_messages_that_do_not_follow_from_the_steps_are_refused() -> None:
 
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "another's": ("foreign", {"extra": {}}),
+    "a number for extra": ("foreign", {"extra": 5}),
+    "a list for ours": ("record", {"extra": {"sekft": ["abc"]}}),
     "no steps": ("record", {"steps": None}),
     "a step without a source": ("record", {"steps": [{}]}),
     "no operator": ("record", {"agent": {"name": "x"}}),

@@ -36,6 +36,19 @@ def test_changed_flags_inputs_and_images_are_refused(tmp_path: Path) -> None:
         stage.begin(out, **begin)
 
 
+def test_two_inputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    inputs = [tmp_path / "a" / "in", tmp_path / "b" / "in"]
+    for source in inputs:
+        write_json(source / "a.json", {"x": 1})
+    begin: dict[str, Any] = {"stage": "export", "flags": {}, "inputs": inputs}
+    assert sorted(stage.begin(tmp_path / "out", **begin).inputs) == ["in", "in (2)"]
+    for source in inputs:
+        write_json(source / "a.json", {"x": 2})
+        with pytest.raises(BadInputError, match="input 'in"):
+            stage.begin(tmp_path / "out", **begin)
+        write_json(source / "a.json", {"x": 1})
+
+
 def test_growing_flags_cannot_shrink(tmp_path: Path) -> None:
     stage.begin(tmp_path / "o", stage="generate", flags={"n": 3, "workers": 4})
     stage.begin(tmp_path / "o", stage="generate", flags={"n": 5, "workers": 2})

@@ -46,6 +46,9 @@ def test_labelled_lines_get_their_labels() -> None:
         ("exit", Ending("exit")),
         (" exit 0\n", Ending("exit")),
         ("exit 7", Ending("exit", code=7)),
+        ("exit 123456789", Ending("exit", code=123456789)),
+        ("exit 1234567890", None),  # the shell refuses it
+        ("exit " + "1" * 5000, None),
         ("panic", Ending("panic")),
         ("panic no such file: a.txt", Ending("panic", reason="no such file: a.txt")),
         ("exit; ls", None),
