@@ -14,7 +14,8 @@ Needs   torch, transformers, peft; a CUDA device, except for a small base
 A pair is two sessions of one scenario that this adapter sampled, one kept and one not (training/pairs.py). The recorded
 ids are trained, never the text tokenised again. The reference is the adapter as it was at the start; its log-probs are
 computed once, so that one base and one adapter are in memory. A run stops where the policy loses the chosen sessions:
-in the mean of 10 steps their log-prob per token lies more than 0.5 nats below the start's.
+in the mean of 10 steps their log-prob per token lies more than 0.5 nats below the start's, or that of their last turn
+more than 1 nat.
 
 The same command continues a killed run, and returns at once for a finished run. --inspect exits 2 where it prints an
 ERROR, --overfit where the loss of its pairs does not reach about zero, --plan where this machine cannot do the run.

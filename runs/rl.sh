@@ -49,4 +49,4 @@ for held in held archetypes; do
       "${steps[@]}" --out "$OUT/eval-$held-$(basename "$adapter")"
   done
 done
-step python report.py --runs "$OUT"/eval-*
+step python report.py --runs "$OUT"/eval-* --table "$OUT/rates.md"
