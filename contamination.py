@@ -77,8 +77,6 @@ def main(
         print(f"{unread}: {len(kept)} of {len(records)} scenarios; of these", file=sys.stderr)
         figures |= {"left_out": sorted(left_out), "shared_by_all": {"data": shared(everything, found)}}
     figures["whole_commands"] = whole_commands(kept, typed)
-    print_grams(figures["shared"])
-    print_whole_commands(figures["whole_commands"])
     if out:
         try:
             write_json(out, figures)
@@ -86,6 +84,8 @@ def main(
             if error.errno in stage.DISK_FULL:
                 raise
             raise BadInputError(f"--out {out}: cannot be written ({error.strerror}); name another file") from error
+    print_grams(figures["shared"])
+    print_whole_commands(figures["whole_commands"])
     stage.print_summary(figures)
     return stage.DONE
 

@@ -203,7 +203,7 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
     )  # fmt: skip
 
 
-def shown(row: PolicyRow, renderer: Renderer) -> str:
+def marked_text(row: PolicyRow, renderer: Renderer) -> str:
     """The text of a row with its sampled tokens in ⟦brackets⟧, so that a terminal obeys none of it."""
     sampled, parts = set(row.places), []
     for on, places in itertools.groupby(range(len(row.token_ids)), key=lambda at: at in sampled):
@@ -224,7 +224,7 @@ def print_episodes(
     data = policy_data_of(groups, settings)
     findings = findings_of(groups, data, scenarios, settings, start)
     for row in data.rows[: settings.show_rows]:
-        print(f"{row.episode}, advantage {row.advantage:+.3f}:\n{shown(row, renderer)}", file=sys.stderr)
+        print(f"{row.episode}, advantage {row.advantage:+.3f}:\n{marked_text(row, renderer)}", file=sys.stderr)
     for finding in findings:
         print(finding.line(), file=sys.stderr)
     stage.print_summary(

@@ -300,7 +300,7 @@ BAD_INPUT = {
     "ablation": (["--loss", "dmpo", "--loss-on-environment"], "--loss-on-environment belongs to --loss sigmoid"),
     "cap": (["--per-scenario", "0"], "--per-scenario is 0"),
     "price": (["--usd-per-hour", "-1"], "--usd-per-hour is -1.0"),
-    "of another stage": (["--out", "{start}"], "holds the output of stage 'sft'"),
+    "the start adapter": (["--out", "{start}", "--redo"], "is the start adapter"),
 }
 
 
