@@ -365,7 +365,7 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "shares": (["--discover-share", "0.6", "--directive-share", "0.5"], "together they must stay below 1"),
     "no updates": (["--updates", "0"], "--updates is 0"),
     "image": (["--image", "sekft-nowhere"], "sekft-nowhere"),
-    "of another stage": (["--out", "{sft}"], "holds the output of stage 'sft'"),
+    "the start adapter": (["--out", "{sft}", "--redo"], "is the start adapter"),
 }
 
 
