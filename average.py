@@ -27,9 +27,9 @@ from typing import Any
 from pipeline import stage
 from model.loading import adapter_hash, fetch, load_model
 from pipeline.files import read_identity, read_manifest, write_identity
+from pipeline.holdout import each_once
 from schema import AdapterIdentity, BadInputError, Manifest
 from training import reload
-from training.continued import each_once
 from training.run import print_finished
 
 SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit", "adapter")
@@ -112,7 +112,7 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
 
 def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
     """The identity of the mean: a list for each flag that differs, and the trained sessions of all members."""
-    sessions = each_once([row for one in about for row in one.trained_on])
+    sessions = each_once(row for one in about for row in one.trained_on)
     return AdapterIdentity(
         base=about[0].base,
         base_hash=about[0].base_hash,

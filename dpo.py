@@ -30,13 +30,12 @@ from model import hardware
 from model.loading import adapter_hash, model_hash
 from model.render import Renderer
 from pipeline.files import read_scenarios, split_trajectories, write_identity, write_json
-from pipeline.holdout import overlap, print_unknown_split
+from pipeline.holdout import each_once, overlap, print_unknown_split
 from schema import AdapterIdentity, BadInputError, Trajectory
 from training import reload, run
 from training.continued import (
     RATE_SHARE,
     checked_start,
-    each_once,
     flags_of_start,
     identity_after,
     refuse_held_out,

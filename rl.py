@@ -204,7 +204,7 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
 
 
 def marked_text(row: PolicyRow, renderer: Renderer) -> str:
-    """The text of a row with its sampled tokens in ⟦brackets⟧, so that a terminal obeys none of it."""
+    """The text of a row with its sampled tokens in ⟦brackets⟧, safe to print to a terminal."""
     sampled, parts = set(row.places), []
     for on, places in itertools.groupby(range(len(row.token_ids)), key=lambda at: at in sampled):
         text = as_text(renderer.decode([row.token_ids[at] for at in places]))

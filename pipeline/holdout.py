@@ -23,6 +23,11 @@ def session_of(trajectory: Trajectory) -> TrainedSession:
     )
 
 
+def each_once(sessions: Iterable[TrainedSession]) -> list[TrainedSession]:
+    """The sessions in their order, each once. Two of one id whose scenarios differ are two."""
+    return list({row.model_dump_json(): row for row in sessions}.values())
+
+
 def overlap(sessions: Iterable[TrainedSession], holdout: Path, scenarios: Sequence[Scenario]) -> dict[str, list[str]]:
     """Ids of the trajectories that share a `scenario`, or an `archetype`, with the held-out scenarios.
 

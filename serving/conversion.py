@@ -19,9 +19,9 @@ from typing import Any
 from pipeline import stage
 from model.loading import adapter_argument, adapter_hash, directory_of, fetch, model_hash
 from pipeline.files import read_identity, sessions_in_base, write_identity
+from pipeline.holdout import each_once
 from schema import BadInputError, Message
 from serving.held_out import LogitDifference, held_out_sessions
-from training.continued import each_once
 
 # Share of the largest logit. Half precision rounds the merged weights, so its bounds are wider than those of loading.
 BOUNDS = {"fp32": 1e-4, "fp16": 1e-2, "bf16": 8e-2}

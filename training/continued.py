@@ -16,7 +16,7 @@ from model import loading
 from model.loading import adapter_hash, fetch, model_hash
 from model.render import Renderer
 from pipeline.files import read_identity, read_manifest, read_scenarios, sessions_in_base
-from pipeline.holdout import refuse_overlap
+from pipeline.holdout import each_once, refuse_overlap
 from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession
 from training.run import load_tokenizer
 from training.settings import ContinuedSettings
@@ -55,11 +55,6 @@ def checked_start(settings: C, out: Path) -> tuple[C, Renderer, bool]:
 def sessions_behind(base: str, start: AdapterIdentity) -> list[TrainedSession]:
     """What the base and the start adapter were trained on."""
     return [*sessions_in_base(base), *start.trained_on]
-
-
-def each_once(sessions: Sequence[TrainedSession]) -> list[TrainedSession]:
-    """The sessions in their order, each once."""
-    return list({row.model_dump_json(): row for row in sessions}.values())
 
 
 def refuse_held_out(
