@@ -37,11 +37,11 @@ from operators.evaluation import choose
 from operators.local import local_operators
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
-from operators.rollouts import RolloutPlan, read_finished, run_episodes
+from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.costs import MetricChange, Prices, compare_outcomes, read_outcomes, read_prices
 from pipeline.files import read_scenarios, write_json
 from pipeline.holdout import refuse_trained_on
-from sandbox.containers import reap, require_image
+from sandbox.containers import add_image_flag, reap, require_image
 from schema import BadInputError, CascadeReport, CascadeSummary, Scenario, Trajectory
 
 Side = Literal["cheap", "frontier"]
@@ -69,6 +69,7 @@ class CascadeSettings:
     max_steps: int
     max_new_tokens: int
     timeout_seconds: float
+    image: str
     temperature: float | None
     workers: int
     seed: int
@@ -87,7 +88,8 @@ def play_cascade(settings: CascadeSettings) -> int:
     """Play what is not there yet with the cheap operator, then what it escalates, and count."""
     scenarios, out, prices = check_cascade_settings(settings)
     records = choose(scenarios, settings.n, settings.seed)
-    image = require_image()
+    refuse_other_image(records, settings.image)
+    image = require_image(settings.image)
     reap()
     assert settings.scenarios is not None
     manifest = stage.begin(
@@ -169,7 +171,8 @@ def episodes_of(side: Side, records: Sequence[Scenario], settings: CascadeSettin
     if todo:
         cancelled = threading.Event()
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        plan = RolloutPlan(maker_of(side, settings, cancelled), settings.seed, limits, settings.workers, cancelled)
+        make = maker_of(side, settings, cancelled)
+        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image)
         found |= {one.scenario_id: one for one in run_episodes(plan, todo, out / side, label=side).values()}
     return found
 
@@ -278,6 +281,7 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="chooses scenarios, seeds sampling and bootstrap (default 0)")
     add("--dtype", choices=DTYPES, default="auto", help="cheap local: dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="cheap local: load the base in 4-bit NF4")
+    add_image_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     return parser

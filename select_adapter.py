@@ -29,12 +29,12 @@ from model.loading import DTYPES, adapter_hash, check_machine, fetch, model_hash
 from operators.episode import Episode, EpisodeLimits
 from operators.evaluation import MAX_VOIDED_SHARE, choose
 from operators.local import local_operators
-from operators.rollouts import RolloutPlan, read_finished, run_episodes
+from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_scenarios, write_json
 from pipeline.holdout import refuse_overlap, refuse_trained_on
 from pipeline.rates import event_rates, paired
 from pipeline.tables import format_difference, format_rate
-from sandbox.containers import reap, require_image
+from sandbox.containers import add_image_flag, reap, require_image
 from schema import (
     VOIDED,
     AdapterCandidate,
@@ -60,6 +60,7 @@ class SelectionSettings:
     max_steps: int
     max_new_tokens: int
     timeout_seconds: float
+    image: str
     workers: int
     dtype: str
     load_4bit: bool
@@ -71,7 +72,8 @@ def main(settings: SelectionSettings) -> int:
     """Check, play what is not there yet, choose."""
     records = check_selection(settings)
     chosen = choose(records, settings.n, settings.seed)
-    image = require_image()
+    refuse_other_image(chosen, settings.image)
+    image = require_image(settings.image)
     reap()
     inputs = [settings.scenarios]
     manifest = stage.begin(
@@ -149,7 +151,7 @@ def episodes_with(
             max_new_tokens=settings.max_new_tokens, cancelled=cancelled,
         )  # fmt: skip
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled)
+        plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image)
         found |= {one.scenario_id: one for one in run_episodes(plan, todo, out, label=name).values()}
     return found
 
@@ -220,6 +222,7 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=8, help="episodes at once (default 8)")
     add("--dtype", choices=DTYPES, default="auto", help="dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
+    add_image_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")
     add("--redo", action="store_true", help="start over instead of resuming")
     return parser

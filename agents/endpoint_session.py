@@ -91,7 +91,6 @@ class EndpointSession(AgentSession):
         self.backend, self.sampling, self.pinned = backend, sampling, pinned
         self.limits, self.watch = limits or SessionLimits(), watch
         self.limit_hit: LimitHit | None = None
-        self.failed: str | None = None  # why the backend could not sample, the last time
         self.closed = False
         self.under_way: dict[str, CallUnderWay] = {}  # by digest of the request; read and written on the event loop
         self._turns = self._sampled = self._set_aside = self._seeds = 0
@@ -252,7 +251,6 @@ class CallUnderWay:
             self.cancelled.set()
             raise
         except BackendError as error:
-            session.failed = str(error)
             self._end(prepared.request)
             if session.watch:
                 await self.threads.work(session.watch.failed, "operator_failed", str(error))

@@ -25,7 +25,6 @@ class AgentProgram:
     """One agent program.
 
     Attributes:
-        protocol: that it speaks to the model.
         arguments: makes its command line of the prompt.
         environment: makes the variables beside the login's, of the endpoint's URL and the secret.
         shell_tool: the name of the tool that runs commands, in its argument `command`.
@@ -35,7 +34,6 @@ class AgentProgram:
     """
 
     name: str
-    protocol: Literal["openai", "anthropic"]
     arguments: Callable[[str], list[str]]
     environment: Callable[[str, str], dict[str, str]]
     shell_tool: str
@@ -72,7 +70,6 @@ def _claude_result(text: str) -> tuple[str, int | None]:
 
 PLAIN = AgentProgram(
     name="plain",
-    protocol="openai",
     arguments=lambda prompt: [PYTHON, "-I", f"{OPT}/plain/plain.py", prompt],
     environment=lambda url, secret: {"BASE_URL": f"{url}/v1", "API_KEY": secret, "MODEL": MODEL},
     shell_tool="shell",
@@ -80,7 +77,6 @@ PLAIN = AgentProgram(
 )
 MINI_SWE_AGENT = AgentProgram(
     name="mini-swe-agent",
-    protocol="openai",
     arguments=lambda prompt: [
         PYTHON, "-m", "minisweagent", "--yolo", "--exit-immediately", "--cost-limit", "0", "--model", f"openai/{MODEL}",
         "--output", f"{SETTINGS}/last.json", "--task", prompt,
@@ -99,7 +95,6 @@ MINI_SWE_AGENT = AgentProgram(
 # betas; every alias names the one model, so that no request asks for another.
 CLAUDE_CODE = AgentProgram(
     name="claude-code",
-    protocol="anthropic",
     arguments=lambda prompt: [
         f"{OPT}/claude-code/claude", "-p", prompt, "--permission-mode", "bypassPermissions", "--tools", "Bash",
         "--system-prompt", "This is a session in a shell.", "--setting-sources", "", "--strict-mcp-config",

@@ -16,7 +16,6 @@ from exports.chat import filled, tools_of, with_objects
 from exports.rows import Message, Row, opening_length
 
 Count = Callable[[Row], int]
-OVERHEAD_CHARS = 8  # of a message, in the estimate
 OVERHEAD_TOKENS = 4  # of a message, where the tokenizer has no chat template that takes the messages
 
 

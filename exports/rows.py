@@ -169,7 +169,6 @@ class Row:
     model: str
     tier: str
     resolved: bool
-    sample: int
     messages: list[Message]
     policy: tuple[str, ...] | None = None
     tools: list[dict[str, Any]] | None = None
@@ -239,7 +238,6 @@ def own_row(archive: Path, trajectory: Trajectory) -> Row:
         model=operator.model or operator.kind,
         tier=operator.kind,
         resolved=trajectory.kept,
-        sample=int(trajectory.id.rpartition("-s")[2]) if trajectory.id.rpartition("-s")[2].isdigit() else 0,
         messages=[message.model_dump() for message in trajectory.messages],
         policy=policy if operator.kind in ("local", "endpoint") else None,
         unusable=unusable,
@@ -264,7 +262,6 @@ def foreign_row(archive: Path, number: int, value: Any) -> Row:
         model=found.model,
         tier=found.tier,
         resolved=found.resolved,
-        sample=found.sample,
         messages=messages,
         policy=(found.model,) if found.tier == "cheap" else None,
         tools=None if found.tools is None else [tool.model_dump(exclude_unset=True) for tool in found.tools],

@@ -345,6 +345,8 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
             (["--adapter", "own"], "--adapter belongs to --cheap local"),
             (["--cheap", "local", "--base", BASE, "--adapter", "own", "--render", "chat"], "drop the flag"),
             (["--scenarios", "scenario/unfinished"], "--partial"),
+            (["--scenarios", "elsewhere"], "passed the gate on image 'my-tools', this run is on 'sekft-dash'"),
+            (["--image", "sekft-nowhere"], "image 'sekft-nowhere' is not in"),
             (["--prices", "other-prices.json"], "frontier: Value error, give input and output"),
             (["--prices", "text-prices.json"], "cheap.per_hour: Input should be a valid number; correct the prices"),
             (["--cheap", "local", "--base", "seen"], "seen was trained on 1 sessions whose scenario is held out here"),
@@ -355,6 +357,8 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     *(
         ("select_adapter.py", [*SELECT, *flags], {}, words)
         for flags, words in (
+            (["--scenarios", "elsewhere"], "passed the gate on image 'my-tools', this run is on 'sekft-dash'"),
+            (["--image", "sekft-nowhere"], "image 'sekft-nowhere' is not in"),
             (["--n", "0"], "--n is 0"),
             (["--workers", "0"], "--workers: at least 1"),
             (["--timeout-seconds", "inf"], "--timeout-seconds inf"),

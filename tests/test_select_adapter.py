@@ -102,7 +102,8 @@ def selected(place: Path, base: list[bool], candidate: list[bool]) -> Path:
         (adapter / "adapter_model.safetensors").write_bytes(b"weights")
     settings = SelectionSettings(
         base="nowhere/base", candidates=[adapter], scenarios=place, holdout=None, out=place / "out", n=None, seed=0,
-        max_steps=1, max_new_tokens=1, timeout_seconds=1, workers=1, dtype="auto", load_4bit=False, partial=False,
+        max_steps=1, max_new_tokens=1, timeout_seconds=1, image="sekft-dash", workers=1, dtype="auto", load_4bit=False,
+        partial=False,
         redo=False,
     )  # fmt: skip
     found = selection_of(settings, worlds, episodes[0], {adapter: episodes[1]})
