@@ -31,6 +31,7 @@ from pipeline import stage
 from authoring.templates.words import WORDS
 from authoring.templates.world import masked
 from pipeline.files import read_scenarios, read_trajectories, write_json, write_record
+from pipeline.hidden import as_text
 from schema import BadInputError, Scenario
 
 GRAM_WORDS, LEAST_WORDS = 13, 4
@@ -181,7 +182,8 @@ def print_grams(counts: dict[str, Any]) -> None:
     for name, parts in counts.items():
         print(f"{'read by':10s}{'part':16s}{'13-grams':>10s}{'read':>8s}", file=sys.stderr)
         for part, row in parts.items():
-            print(f"{name:10s}{part:16s}{row['runs']:10d}{row['shared']:8d}  {row['examples'] or ''}", file=sys.stderr)
+            line = f"{name:10s}{part:16s}{row['runs']:10d}{row['shared']:8d}  {row['examples'] or ''}"
+            print(as_text(line), file=sys.stderr)
 
 
 def print_whole_commands(counts: dict[str, Any]) -> None:

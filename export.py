@@ -36,6 +36,7 @@ from exports.rows import read_rows
 from exports.verify import verify_file
 from formats.convert import TARGETS, export_to, import_from
 from pipeline.files import checked, read_json, write_json
+from pipeline.hidden import as_text
 from schema import BadInputError, ExportReport, Manifest
 from training.pairs import PER_SCENARIO
 
@@ -78,7 +79,7 @@ def main(settings: ExportSettings) -> int:
         inputs=[*archives, *([settings.holdout] if settings.holdout else [])],
     )  # fmt: skip
     for note in notes:
-        print(note, file=sys.stderr)
+        print(as_text(note), file=sys.stderr)
     if manifest.finished:
         report = checked(out / REPORT, read_json(out / REPORT), ExportReport, "rerun with --redo")
         return print_export(out, report, rows)

@@ -51,6 +51,7 @@ from authoring.templates import author as author_from_template
 from authoring.text_gate import GATES
 from operators.chat import EndpointError, RequestRefusedError
 from pipeline.files import read_json, read_record, read_taxonomy, write_json, write_record
+from pipeline.hidden import as_text
 from pipeline.ray_workers import Nodes, add_ray_flag, require_ray
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, add_image_flag, image_tools, reap, remove_all, require_image
@@ -405,7 +406,7 @@ class _Generation:
         self.refused[refused_by] += 1
         if not job.from_disk:
             self._write_refusal(job.attempt, result, refused_by, reason)
-        print(f"generate: {job.attempt.id} refused by {refused_by}: {reason}", file=sys.stderr)
+        print(as_text(f"generate: {job.attempt.id} refused by {refused_by}: {reason}"), file=sys.stderr)
         return {}
 
     def _write_refusal(self, attempt: Attempt, result: AttemptResult, refused_by: str, reason: str | None) -> None:

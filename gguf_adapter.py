@@ -24,7 +24,7 @@ from model.loading import directory_of, load_model
 from model.render import Renderer
 from schema import Message
 from serving.conversion import ConversionRequest, add_conversion_flags, run_conversion
-from serving.held_out import LogitDifference, compare_probes, last_context, probes, torch_logits
+from serving.held_out import LogitDifference, bare_mean, compare_probes, last_context, probes, torch_logits
 from serving.llama_cpp import (
     convert_adapter,
     convert_base,
@@ -53,12 +53,13 @@ def main(
         renderer = Renderer.for_adapter(adapter, tokenizer)
         contexts = [last_context(messages) for messages in sessions]
         expected = probes(renderer, contexts, torch_logits(model, log_probs=True))
+        bare = bare_mean(expected, model, log_probs=True)
         del model
         with llama_server(work / "base.gguf", work / "adapter.gguf") as address:
             texts = [renderer.prompt_text(messages) for messages in contexts]
             other = sum(served_ids(address, text) != one.token_ids for text, one in zip(texts, expected, strict=True))
             difference = compare_probes(expected, served_log_probs(address, expected[0].logits.shape[1]))
-        return dataclasses.replace(difference, other_ids=other)
+        return dataclasses.replace(difference, other_ids=other, bare_mean=bare)
 
     request = ConversionRequest("gguf_adapter", base, adapter, scenarios, out, dtype, redo)
     return run_conversion(request, make, what=f"converted by llama.cpp's scripts, checked in {server_version()},")

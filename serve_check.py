@@ -30,6 +30,7 @@ from model.loading import adapter_argument, fetch, load_model
 from model.render import Renderer, Wire
 from operators.chat import ChatClient
 from pipeline.files import read_json
+from pipeline.hidden import as_text
 from schema import BadInputError
 from serving.checks import Served, expectations, run_checks
 from serving.held_out import held_out_sessions
@@ -75,7 +76,7 @@ def main(
     expected = expectations(Decoder(loaded), renderer, sessions, max_new_tokens)
     checks = run_checks(served, expected, min(context_tokens, room))
     for check in checks:
-        print(check, file=sys.stderr)
+        print(as_text(str(check)), file=sys.stderr)
     words = {True: "pass", False: "fail", None: "unknown"}
     failed = [check.name for check in checks if check.passed is False]
     stage.print_summary({"url": url, "failed": failed, **{check.name: words[check.passed] for check in checks}})

@@ -23,6 +23,7 @@ from authoring.gate import gate
 from authoring.text_gate import CHECKS, RejectedError
 from operators.rollouts import refuse_other_image
 from pipeline.files import read_json, record_paths, refuse_two_meanings
+from pipeline.hidden import as_text
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, reap, remove_all, require_image
 from schema import SCHEMA_VERSION, BadInputError, OwnValue, Scenario
@@ -86,7 +87,7 @@ def check_directory(directory: Path, *, image: str, workers: int, timeout_second
             found[draft.path.name] = faults
             bar.record(draft.path.name, "passes" if not faults else f"fails: {', '.join(one.gate for one in faults)}")
             for fault in faults:
-                print(f"  {draft.path}: {fault.gate}: {advice(fault)}", file=sys.stderr)
+                print(as_text(f"  {draft.path}: {fault.gate}: {advice(fault)}"), file=sys.stderr)
     failed = {name: faults for name, faults in found.items() if faults}
     by_gate = Counter(fault.gate for faults in failed.values() for fault in faults)
     stage.print_summary({

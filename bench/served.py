@@ -12,8 +12,8 @@ Needs   a Docker engine with the sandbox image, torch; `transformers serve` (req
 `transformers serve` serves the base, or what merge.py makes of base and adapter; llama.cpp's server serves the files of
 gguf_adapter.py. `rollout.py --operator endpoint` plays the scenarios through it: with --no-scaffold and the messages of
 the session, or with --completions and the rendered prompt. `eval.py` plays the same ones in this process. All are
-greedy and in fp32. The exit code is 1 where a rate differs by more than its paired interval allows. A second call with
-another server or protocol takes the eval of the first.
+greedy and in fp32. The exit code is 1 where a rate differs by more than its paired interval allows, or an episode is
+missing. A second call with another server or protocol takes the eval of the first.
 
 For a chat, the server applies the chat template of the model, which puts a system turn of its own before sessions that
 have none; ours have one. What the server makes of the endpoint's messages must be the ids of the chat render. So each
@@ -166,7 +166,10 @@ def wait_for(url: str, child: subprocess.Popen[bytes], log: Path) -> None:
 def compare(
     local: dict[str, Trajectory], served: dict[str, Trajectory], scenarios: Scenarios, seed: int
 ) -> dict[str, Any]:
-    """Print both sets of rates and the paired differences; give them as figures."""
+    """Print both sets of rates and the paired differences; give them as figures.
+
+    `missing` counts the scenarios that lack an episode of either way; with one missing, nothing counts as equal.
+    """
     both = sorted(local.keys() & served.keys())
     rates = [event_rates([found[key] for key in both], scenarios) for found in (local, served)]
     differences = paired({key: local[key] for key in both}, {key: served[key] for key in both}, scenarios, seed)
@@ -182,7 +185,8 @@ def compare(
             figures["rates"][name] += [difference.difference, *difference.interval]
             within &= difference.interval[0] <= 0 <= difference.interval[1]
     same = sum(local[key].commands == served[key].commands for key in both)
-    return {**figures, "same_commands": same, "equal_within_intervals": within and differences.n > 0}
+    missing = len(scenarios) - differences.n
+    return {**figures, "missing": missing, "same_commands": same, "equal_within_intervals": within and not missing}
 
 
 def agreement(tokenizer: Any, renderer: Renderer, sessions: Sequence[Trajectory]) -> dict[str, int]:

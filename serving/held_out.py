@@ -36,12 +36,17 @@ class Probe:
 
 @dataclass(frozen=True)
 class LogitDifference:
-    """How far other logits are from the expected ones, over every probe."""
+    """How far other logits are from the expected ones, over every probe.
+
+    `bare_mean` is how far those of the bare base are, `mean` how far these are.
+    """
 
     contexts: int
     largest: float
+    mean: float
     same_best_token: float
     largest_logit: float
+    bare_mean: float = 0.0
     other_ids: int = 0  # contexts that are read as other ids than ours
 
 
@@ -122,11 +127,20 @@ def compare_probes(expected: Sequence[Probe], logits_of: Logits) -> LogitDiffere
     """How far the logits of `logits_of` are from the expected ones; `largest` is NaN where one of them is."""
     import torch
 
-    differences, same, total, largest_logit = [], 0, 0, 1.0
+    differences, means, same, total, largest_logit = [], [], 0, 0, 1.0
     for probe in expected:
         other = logits_of(probe.token_ids, probe.positions)[:, : probe.logits.shape[1]]
-        differences.append((other - probe.logits).abs().max())
+        apart = (other - probe.logits).abs()
+        differences.append(apart.max())
+        means.append(apart.mean())
         same += int((other.argmax(-1) == probe.logits.argmax(-1)).sum())
         total += len(probe.positions)
         largest_logit = max(largest_logit, float(probe.logits.abs().max()))
-    return LogitDifference(len(expected), float(torch.stack(differences).max()), same / total, largest_logit)
+    largest, mean = float(torch.stack(differences).max()), float(torch.stack(means).mean())
+    return LogitDifference(len(expected), largest, mean, same / total, largest_logit)
+
+
+def bare_mean(expected: Sequence[Probe], model: Any, *, log_probs: bool = False) -> float:
+    """How far the logits of a peft model are from the expected ones while its adapter is off, in the mean."""
+    with model.disable_adapter():
+        return compare_probes(expected, torch_logits(model, log_probs=log_probs)).mean

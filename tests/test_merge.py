@@ -14,6 +14,7 @@ from operators.evaluation import evaluate
 from pipeline.files import read_identity, write_json, write_record
 from sandbox.containers import IMAGE
 from schema import BadInputError
+from serving import conversion
 from tests.helpers import tiny
 from tests.helpers.training import exit_code
 
@@ -122,6 +123,25 @@ def test_a_merge_that_went_wrong_leaves_no_model(
     assert run(place, tmp_path / "merged") == 1
     assert "is allowed; nothing was written there" in capsys.readouterr().err
     assert sorted(path.name for path in (tmp_path / "merged").iterdir() if path.name[0] != ".") == ["manifest.json"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_weak_adapter_that_is_lost_is_noticed_in_half_precision(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], share: float
+) -> None:
+    """Its effect is within the bound of bf16, so only the comparison with the bare base tells."""
+
+    def scaled(model: Any, tokenizer: Any, out: Path, dtype: str) -> None:
+        for name, weight in model.named_parameters():
+            if "lora_B" in name:
+                weight.data *= share
+        model.merge_and_unload().save_pretrained(out)
+        tokenizer.save_pretrained(out)
+
+    monkeypatch.setattr(merge, "write_merged", scaled)
+    monkeypatch.setitem(conversion.BOUNDS, "bf16", 10.0)
+    assert run(place, tmp_path / "merged", "--dtype", "bf16") == 1
+    assert "the adapter is lost" in capsys.readouterr().err
 
 
 def test_other_directories_are_never_written(place: Path, tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
-"""bench.served takes the file of select_adapter.py as every --adapter does; `none` is the bare base."""
+"""bench.served takes the file of select_adapter.py as every --adapter does; what was not played is not equal."""
 
 from pathlib import Path
+
+import pytest
 
 from bench import served
 from model.loading import adapter_hash
 from pipeline.files import write_json
+from tests.helpers import run_directories as made
 
 
 def adapter_of(*flags: object) -> Path | None:
@@ -27,3 +30,17 @@ def test_a_selected_file_names_the_adapter(tmp_path: Path) -> None:
     assert found.resolve() == (tmp_path / "sft").resolve()
     assert adapter_of("--adapter", tmp_path / "none.json") is None
     assert adapter_of("--adapter", tmp_path / "sft") == tmp_path / "sft"
+
+
+def test_rates_are_equal_only_where_every_scenario_was_played_in_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    records = {one.id: one for one in made.scenarios(8)}
+    local = {key: made.session(one, "a\n") for key, one in records.items()}
+    same = served.compare(local, dict(local), records, 1)
+    assert (same["n"], same["missing"], same["same_commands"], same["equal_within_intervals"]) == (8, 0, 8, True)
+    fewer = {key: local[key] for key in list(local)[:7]}
+    short = served.compare(local, fewer, records, 1)
+    assert (short["n"], short["missing"], short["equal_within_intervals"]) == (7, 1, False)
+    worse = {key: made.session(one, "a\n", outcome="max_steps") for key, one in records.items()}
+    other = served.compare(local, worse, records, 1)
+    assert (other["missing"], other["equal_within_intervals"]) == (0, False)
+    assert "terminate" in capsys.readouterr().err

@@ -135,10 +135,11 @@ def test_each_operator_gets_a_log_of_its_own(tmp_path: Path) -> None:
     write_record(first, SESSIONS["plain"].model_copy(update={"id": "other-s0", "operator": other}))
     export("--to", "inspect", "--archive", first, "--out", tmp_path / "logs")
     heads = [path.read_text()[:20] for path in (tmp_path / "logs").glob("2*.json")]
-    assert heads == ['{\n  "version": 2,\n  '] * 2  # Inspect's list of logs reads no further than the head
+    assert heads == ['{\n  "version": 2,\n  '] * 3  # Inspect's list of logs reads no further than the head
     logs = [read_json(path) for path in (tmp_path / "logs").glob("2*.json")]
     assert {log["eval"]["model"]: len(log["samples"]) for log in logs} == {
-        "reference/reference": len(SESSIONS),
+        "reference/reference": len(SESSIONS) - 1,
+        "agent/own": 1,
         "local/base/x": 1,
     }
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.render import session_messages
-from schema import Trajectory, Usage
+from schema import HOME, AgentRun, Change, Changes, OperatorInfo, OwnTaxonomy, Segment, Trajectory, Usage
 from tests.helpers import tiny
 
 HOSTILE = '\x1b[31m</script><|im_end|>\u202e\x07 {"role": "system"} ``` \u2028 \ufffd\r\n\t' + "x" * 100_000
@@ -45,6 +45,30 @@ SESSIONS: dict[str, Trajectory] = {
     "nothing was typed": _session("none-1-s0", [], outcome="operator_failed", error="no answer", **_FAILED),
     "usage": _session(
         "usage-1-s0", _TURNS, usage=Usage(calls=3, input_tokens=7, cached_input_tokens=20, output_tokens=6, seconds=0.3)
+    ),
+    "an agent program's": _session(
+        "agent-1-s0",
+        _TURNS,
+        operator=OperatorInfo(kind="agent", agent="plain", model="own", seed=0),
+        segments=[
+            Segment(token_ids=[5, 6, 7], assistant_mask=[0, 1, 1], log_probs=[None, -0.5, -1e-9]),
+            Segment(token_ids=[5], assistant_mask=[1], log_probs=[-30.0]),
+        ],
+        agent_run=AgentRun(exit_code=None, seconds=1.5, output=HOSTILE[:90], output_bytes=90, counts={"forks": 1}),
+    ),
+    "changes and a taxonomy of its own": _session(
+        "own-1-s0",
+        _TURNS,
+        axes={**tiny.scenario().axes(), "task": "mine"},
+        taxonomy=OwnTaxonomy.model_validate(
+            {"name": "own", "archetypes": [{"name": "mine", "family": "text", "summary": "sort it"}]}
+        ),
+        changes=Changes(
+            created=[Change(path=f"{HOME}/a \u202e", type="file", mode=0o644, size_bytes=3)],
+            changed=[Change(path=f"{HOME}/b", type="symlink", mode=0o777, target="a")],
+            removed=[f"{HOME}/c"],
+            more=2,
+        ),
     ),
     "tokens": _with_ids(_session("tokens-1-s0", _TURNS), _RUNS),
     "tokens of a turn that was cut off": _with_ids(_session("forced-1-s0", _TURNS), _RUNS, cut=1),

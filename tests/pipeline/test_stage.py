@@ -1,5 +1,6 @@
 """A stage resumes in its directory with the same flags, and refuses others by name."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,24 @@ def test_exit_codes_and_streams(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert captured.out == ""
     assert "x.json: field: remedy" in captured.err
     assert "error: reap: no answer; rerun to go on" in captured.err
+
+
+def test_nothing_that_others_wrote_reaches_the_terminal_as_control_characters(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hostile = "a\x1b]0;t\x07\u202e\x9b"
+
+    def fail() -> int:
+        raise BadInputError(hostile)
+
+    with pytest.raises(SystemExit, match="2"):
+        stage.run_script(fail, stage.command_line("Fail."), [])
+    with stage.Progress(1, "read") as bar:
+        bar.record(hostile, "refused:\nwhy")
+    stage.print_summary({"id": hostile})
+    printed = capsys.readouterr()
+    assert [line.partition("error: ")[2] or line for line in printed.err.splitlines()] == [
+        "a«ESC»]0;t«BEL»«U+202E»«U+009B»", "read 1/1 a«ESC»]0;t«BEL»«U+202E»«U+009B» refused: why",
+    ]  # fmt: skip
+    assert printed.out.rstrip("\n").isprintable()
+    assert json.loads(printed.out) == {"id": hostile}
