@@ -87,7 +87,6 @@ class RolloutSettings:
     load_4bit: bool
     image: str
     ray: str | None
-    slips: float
     partial: bool
     redo: bool
 
@@ -155,10 +154,6 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
         )
     if settings.answers == "reference" and settings.operator != "agent":
         raise BadInputError(f"--answers belongs to --operator agent, this is --operator {settings.operator}")
-    if not 0 <= settings.slips <= 1:
-        raise BadInputError(f"--slips {settings.slips}: must lie between 0 and 1")
-    if settings.slips and settings.operator != "reference":
-        raise BadInputError(f"--slips belongs to --operator reference, this is --operator {settings.operator}")
     if settings.no_scaffold and settings.operator != "endpoint":
         raise BadInputError(f"--no-scaffold belongs to --operator endpoint, this is --operator {settings.operator}")
     if settings.completions and settings.operator != "endpoint":
@@ -213,7 +208,6 @@ def flags_of_records(settings: RolloutSettings, endpoint: EndpointOperator | Non
         **{name: getattr(settings, name) if settings.agent else None for name in AGENT_FLAGS},
         "no_scaffold": settings.no_scaffold or None,
         "completions": settings.completions or None,
-        "slips": settings.slips or None,
     }
 
 
@@ -252,7 +246,7 @@ def operator_maker(
 ) -> Callable[[], Operator]:
     """A function that makes the operator of one rollout. A local model is loaded once, here."""
     if settings.operator == "reference":
-        return partial_of(ReferenceOperator, settings.slips)
+        return ReferenceOperator
     if endpoint is not None:
         return lambda: dataclasses.replace(endpoint)
     assert settings.base is not None
@@ -397,12 +391,6 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--workers", type=int, default=2, help="rollouts at once (default 2)")
     add("--limit", type=int, default=None, help="only the first scenarios (default all)")
-    add(
-        "--slips",
-        type=float,
-        default=0.0,
-        help="reference: share of its commands that it mistypes first and then corrects (default 0)",
-    )
     add("--seed", type=int, default=0, help="seed of sampling and of the reference operator's variety (default 0)")
     add("--dtype", choices=DTYPES, default="auto", help="local: dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="local: load the base in 4-bit NF4")

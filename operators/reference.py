@@ -9,9 +9,8 @@ the provider only after it has seen the announcement. It carries out each direct
 for the next one, until there are no more. A directive that cannot be done is tried once and left, and the others are
 done. Before it leaves, it lists what the directives asked it to make: a file that a directive which cannot be done
 should have left is missing there. `panic` repeats what the screen said of it.
-Most sessions follow a few plain routines; the others look elsewhere first, inspect results, or join commands. With
-`slips` it mistypes a name now and then, sees the error, and types the command again; without, a command fails almost
-only in a blocked scenario. The seed decides all of it.
+Most sessions follow a few plain routines; the others look elsewhere first, inspect results, or join commands. The seed
+decides all of it.
 """
 
 import random
@@ -36,10 +35,6 @@ LOOKS: dict[str, float] = {  # the first command where the login shows no announ
     "id": 0.02,
 }
 SIDE_LOOKS = ("ls", "ls -la", "pwd", "ls -a")  # the first command at times where the login shows the announcement
-READERS = {"awk", "cat", "comm", "cut", "diff", "grep", "head", "join", "md5sum", "paste", "sed", "sha256sum", "sort"}
-READERS |= {"tail", "uniq", "wc"}  # with a wrong operand they print an error and change no file but their output
-MAKERS = {"chmod", "gzip", "mkdir", "split", "touch", "unzip"}  # which no other command is spelled nearly like
-WORD = re.compile(r"\w(?:[\w.-]|/(?!/))*\w")  # a path that needs no quotes
 NAME = re.compile(r"\w{2,}")
 SYNTAX = {"for", "in", "do", "done", "if", "then", "else", "fi", "while", "read"}  # of the shell, not of the work
 ABSENT = re.compile(
@@ -63,13 +58,11 @@ PATH = re.compile(r"'([^'\n]+)'|(?<![\w./-])((?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z0
 class ReferenceOperator:
     """Discovery, the reference solution and the correct terminal, one command at a time.
 
-    The same scenario and seed give the same commands. `slips` is the share of the commands that are mistyped first,
-    where that does no harm.
+    The same scenario and seed give the same commands.
     """
 
-    def __init__(self, slips: float = 0.0) -> None:
+    def __init__(self) -> None:
         self.seed = 0
-        self.slips = slips
         self.screen = ""  # everything shown so far
         self.last = ""  # the output of the last command
         self.style = "one"
@@ -81,7 +74,6 @@ class ReferenceOperator:
         self.scenario, self.seed = scenario, seed
         self.failure, self.held = None, 0
         self.rng = random.Random(f"reference/{seed}/{scenario.content_hash}")
-        self.typing = random.Random(f"typing/{seed}/{scenario.content_hash}")
         self.plan = self._commands()
 
     def command(self, messages: Sequence[Message]) -> Move:
@@ -124,7 +116,7 @@ class ReferenceOperator:
 
     def _ask(self, call: str, parts: dict[int, list[str]]) -> Iterator[str]:
         """Call the provider and carry out each directive that the screen now shows; those are removed from `parts`."""
-        yield from self._typed(call)
+        yield call
         for number in [number for number in parts if self.scenario.directives[number] in self.screen]:
             yield from self._carry_out(self.scenario.directives[number], parts.pop(number))
 
@@ -187,16 +179,7 @@ class ReferenceOperator:
         commands = list(self.scenario.provider.help_commands)
         if len(commands) > 1 and commands[1] == f"{commands[0]} --help" and self.rng.random() < 0.2:
             commands = commands[1:]
-        for command in commands:
-            yield from self._typed(command)
-
-    def _typed(self, call: str) -> Iterator[str]:
-        """A call of the provider, at times with its name mistyped first."""
-        name, _, rest = call.partition(" ")
-        program = PurePosixPath(self.scenario.provider.path).name
-        if name == program and len(name) > 3 and self.typing.random() < self.slips / 2:
-            yield f"{_shortened(name, self.typing)} {rest}".rstrip()
-        yield call
+        yield from commands
 
     def _carry_out(self, directive: str, commands: Sequence[str]) -> Iterator[str]:
         """The work for one directive: mostly one command a turn, at times several.
@@ -210,8 +193,6 @@ class ReferenceOperator:
             commands = [self.rng.choice(attempts)]
         if self.style == "one" or self.scenario.terminal == "panic":
             for command in commands:
-                if self.typing.random() < self.slips and (wrong := mistyped(command, self.scenario, self.typing)):
-                    yield wrong
                 yield command
                 self._note_failure(command)
         else:
@@ -293,41 +274,6 @@ def parts_of(scenario: Scenario) -> list[list[str]]:
 def is_plain(command: str) -> bool:
     """True when another command may follow `command` on its line."""
     return not ("\n" in command or "#" in command or command.rstrip()[-1:] in "&;\\")
-
-
-def mistyped(command: str, scenario: Scenario, rng: random.Random) -> str | None:
-    """The command with one character of a name lost, or None where that could do harm.
-
-    A reader gets a wrong fixture; any other command that stands alone gets a wrong first word. The shell prints an
-    error, and at most the file behind `>` is there, empty, which the command itself writes again.
-    """
-    first, _, rest = command.partition(" ")
-    if re.search(r"[;&\n`]|2>|>>|<<|\$\(|\btee\b| -i", command):
-        return None
-    if first in MAKERS and "|" not in command:
-        return f"{_shortened(first, rng)} {rest}"
-    if first not in READERS:
-        return None
-    there = {fixture.path.removeprefix(HOME + "/") for fixture in scenario.world_fixtures()}
-    found = {path: match for path in sorted(there) if (match := _operand(path).search(rest))}
-    if not found:
-        return None
-    path = rng.choice(list(found))
-    wrong = _shortened(path, rng)
-    if wrong in there or not WORD.fullmatch(wrong):
-        return None
-    return f"{first} {rest[: found[path].start()]}{wrong}{rest[found[path].end() :]}"
-
-
-def _operand(path: str) -> re.Pattern[str]:
-    """Finds `path` in a command where it is a word of its own, and not behind `>`."""
-    return re.compile(rf"(?<![\w./>-])(?<!> ){re.escape(path)}(?![\w./-])")
-
-
-def _shortened(word: str, rng: random.Random) -> str:
-    """The word without one of its characters, which is not the first."""
-    at = rng.randrange(1, len(word))
-    return word[:at] + word[at + 1 :]
 
 
 def made_things(scenario: Scenario, parts: dict[int, list[str]]) -> list[str]:

@@ -23,6 +23,9 @@ class Shader:
 
     def tokens(self, episode: Trajectory) -> list[list[Piece]] | None:
         """The pieces of each turn; None where nothing was recorded or nothing can be decoded."""
+        if episode.segments:
+            why = "log-probs of agent programs are recorded by segment, not by command: no shade"
+            self.without.setdefault(episode.operator.model or "", why)
         if episode.token_ids is None or episode.assistant_mask is None or episode.log_probs is None:
             return None
         renderer = self._renderer(episode.operator.model or "")

@@ -8,12 +8,19 @@
 # Writes  OUT/data and OUT/adapter, each with a card (README.md); OUT/overlap-*.json, the counts of contamination.py
 # Needs   .venv/bin first on PATH (make env); nothing is uploaded
 #
-# BASE_MODEL=NAME    the base's name on the hub (default HuggingFaceTB/SmolLM2-135M-Instruct, what get_base.py makes)
+# BASE_MODEL=NAME    the base's name on the hub; default: HuggingFaceTB/SmolLM2-135M-Instruct if the adapter's base is
+#                    base/smollm2, which get_base.py makes, else none
+# LICENCE=NAME       of data and adapter (default apache-2.0); needed where a teacher wrote the scenarios
 set -euo pipefail
 run=$1 out=$2
 here=$(cd "$(dirname "$0")/.." && pwd)
 
 data=() adapter=()
+if [ -n "${LICENCE:-}" ]; then data+=(--licence "$LICENCE") adapter+=(--licence "$LICENCE"); fi
+base=$(python -c 'import json, sys; print(json.load(open(sys.argv[1]))["base"])' "$run/adapter/sekft.json")
+case $base in base/smollm2 | */base/smollm2) base_model=${BASE_MODEL:-HuggingFaceTB/SmolLM2-135M-Instruct} ;;
+*) base_model=${BASE_MODEL:-} ;; esac
+if [ -n "$base_model" ]; then adapter+=(--base-model "$base_model"); fi
 for pair in split:eval archetypes:eval-archetypes scenarios-split:eval-scenarios; do
   holdout=$run/${pair%:*}/holdout eval=${pair#*:}
   if [ -d "$holdout" ]; then
@@ -29,8 +36,7 @@ done
 if [ ${#evals[@]} -gt 0 ]; then adapter+=(--runs "${evals[@]}"); fi
 
 python "$here/publish.py" --scenarios "$run/scenarios" --data "$run/trajectories" --out "$out/data" "${data[@]}"
-python "$here/publish.py" --adapter "$run/adapter" --out "$out/adapter" "${adapter[@]}" \
-  --base-model "${BASE_MODEL:-HuggingFaceTB/SmolLM2-135M-Instruct}"
+python "$here/publish.py" --adapter "$run/adapter" --out "$out/adapter" "${adapter[@]}"
 cat >&2 <<TEXT
 Read both cards, then:
   hf upload NAME/DATA "$out/data" --repo-type dataset

@@ -248,13 +248,6 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         "'another'",
     ),
     ("rollout.py", ["--operator", "local", "--adapter", "file", "--scenarios", "good", "--out", "o"], {}, "not JSON"),
-    ("rollout.py", ["--operator", "reference", "--slips", "2", "--scenarios", "good", "--out", "o"], {}, "--slips 2.0"),
-    (
-        "rollout.py",
-        ["--operator", "local", "--slips", "0.2", "--scenarios", "good", "--out", "o"],
-        {},
-        "--slips belongs",
-    ),
     ("dpo.py", ["--base", BASE, "--adapter", "none.json", "--data", "sessions"], {}, "no adapter is selected"),
     (
         "rollout.py",

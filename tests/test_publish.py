@@ -21,7 +21,7 @@ from formats.cards import AdapterParts, DatasetParts, GateCounts, adapter_card, 
 from formats.licence import base_licence
 from generate import sample_combinations
 from model.loading import model_hash
-from pipeline.files import write_identity, write_json, write_record, write_report
+from pipeline.files import read_json, write_identity, write_json, write_record, write_report
 from pipeline.rates import compare_subjects
 from records.overlap import Overlap
 from schema import (
@@ -200,14 +200,25 @@ def test_a_teachers_scenarios_need_a_licence(tmp_path: Path) -> None:
     assert run("--scenarios", tmp_path / "taught", "--out", tmp_path / "out", "--licence", "other")[0] == 0
 
 
-def recipe(run: Path, out: Path) -> str:
+def recipe(run: Path, out: Path, **environment: str) -> str:
     """What runs/publish.sh prints on stderr, with a finished run."""
     done = subprocess.run(
         [str(ROOT / "runs" / "publish.sh"), str(run), str(out)],
-        capture_output=True, text=True, check=False, env=PATH, timeout=120,
+        capture_output=True, text=True, check=False, env={**PATH, **environment}, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stderr
+
+
+def test_the_recipe_takes_a_licence_and_names_no_base_that_it_does_not_know(tmp_path: Path) -> None:
+    run = finished_run(tmp_path / "demo", {}, ["eval"])
+    identity = read_json(run / "adapter" / "sekft.json")
+    for base, named in (("elsewhere/model", None), ("base/smollm2", "HuggingFaceTB/SmolLM2-135M-Instruct")):
+        write_json(run / "adapter" / "sekft.json", {**identity, "base": base})
+        recipe(run, tmp_path / base, LICENCE="cc-by-4.0")
+        heads = {name: metadata_load(tmp_path / base / name / "README.md") for name in ("data", "adapter")}
+        assert {head["license"] for head in heads.values() if head} == {"cc-by-4.0"}
+        assert (heads["adapter"] or {}).get("base_model") == named
 
 
 def finished_run(place: Path, holdouts: dict[str, tuple[str, list[Scenario]]], evals: list[str]) -> Path:

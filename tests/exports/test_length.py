@@ -16,7 +16,7 @@ from tests.helpers.foreign import call, foreign, trip
 
 
 def row_of(messages: list[dict[str, Any]]) -> Row:
-    return Row("a:1", "i", "h", None, "m", "cheap", True, 0, messages)
+    return Row("a:1", "i", "h", None, "m", "cheap", True, messages)
 
 
 def test_the_estimate_is_the_documented_one() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from authoring import templates
 from authoring.templates.world import Names
-from operators.reference import ReferenceOperator, harmless_attempts, made_things, mistyped, parts_of
+from operators.reference import ReferenceOperator, harmless_attempts, made_things, parts_of
 from pipeline.verdicts import events_of
 from schema import HOME, Fixture, Scenario, Trajectory
-from taxonomy import ARCHETYPES, Combination
+from taxonomy import ARCHETYPES
 from tests.helpers.hand_scenarios import hand
 from tests.helpers.rollouts import COMBINATIONS, made, play
 
@@ -91,47 +91,6 @@ def test_reference_rollouts_are_kept(rollouts: list[tuple[Scenario, Trajectory]]
     assert {trajectory.outcome for _, trajectory in rollouts} == {"exit", "panic"}
     for one, trajectory in rollouts:
         assert all(vars(events_of(trajectory, one.directives)).values())
-
-
-@pytest.mark.docker
-def test_a_mistyped_command_fails_and_is_typed_again() -> None:
-    slips = 0
-    for task in ("sort_unique", "filter_rows", "compare_files", "cut_columns", "make_tree", "broken_archive"):
-        world = Combination(task, "subcommand", "motd", "usage", "hard")
-        scenario = templates.author(world, seed="mistyped", id=f"{task}-0000")
-        played = play(ReferenceOperator(slips=1.0), scenario, seed=4, max_steps=40, timeout_seconds=20)
-        assert played.kept, (scenario.id, played.reasons, played.commands)
-        plain = play(ReferenceOperator(slips=0.0), scenario, seed=4, max_steps=40, timeout_seconds=20)
-        wrong = [at for at, command in enumerate(played.commands) if command not in plain.commands]
-        assert [one for at, one in enumerate(played.commands) if at not in wrong] == plain.commands
-        for at in wrong:
-            assert played.steps[at].output, played.commands[at]
-            assert len(played.commands[at]) == len(played.commands[at + 1]) - 1
-        slips += len(wrong)
-    assert slips >= 3
-
-
-@pytest.mark.parametrize(
-    ("command", "changed"),
-    [
-        ("sort -u moon/x.list > olive.txt", True),
-        ("mkdir moon/new", True),
-        ("cut -d, -f1 moon/x.list | sort > olive.txt", True),
-        ("sort -u moon/x.list >> olive.txt", False),  # what the wrong one appends would stay
-        ("sort -u other.list > moon/x.list", False),  # that file is written, not read
-        ("sed -i s/a/b/ moon/x.list", False),
-        ("mv moon/x.list olive.txt", False),
-        ("mkdir new; sort moon/x.list", False),
-        ("md5sum -c moon/x.list 2>/dev/null", False),  # its error is not shown
-    ],
-)
-def test_only_what_does_no_harm_is_mistyped(command: str, changed: bool) -> None:
-    scenario = hand().model_copy(update={"fixtures": [Fixture(path=f"{HOME}/moon/x.list", text="a\n")]})
-    for seed in range(20):
-        wrong = mistyped(command, scenario, random.Random(seed))
-        assert wrong is None or (len(wrong) == len(command) - 1 and "olive.txt" in wrong) == ("olive" in command)
-        assert changed or wrong is None
-    assert not changed or any(mistyped(command, scenario, random.Random(seed)) for seed in range(20))
 
 
 @pytest.mark.docker

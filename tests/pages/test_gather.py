@@ -15,6 +15,7 @@ from pipeline.rates import RATES
 from schema import BadInputError, OperatorInfo
 from taxonomy import AXES, balance
 from tests.helpers import run_directories as made, tiny
+from tests.helpers.sessions import SESSIONS
 
 
 def test_kinds_are_read_off_the_files(tmp_path: Path) -> None:
@@ -106,6 +107,13 @@ def test_tokens_are_shaded_where_the_tokenizer_is_there(family: str, tmp_path: P
     contents = page_contents({"out": tmp_path / "out"})
     assert block(contents)["tokens"] is None
     assert "'nowhere' is no directory here: no shade" in " ".join(contents.index["runs"][0]["notes"])
+
+
+def test_an_agent_programs_session_says_why_it_has_no_shade(tmp_path: Path) -> None:
+    write_record(tmp_path / "out", SESSIONS["an agent program's"])
+    contents = page_contents({"out": tmp_path / "out"})
+    assert block(contents)["tokens"] is None
+    assert "recorded by segment" in " ".join(contents.index["runs"][0]["notes"])
 
 
 def block(contents: Contents) -> dict[str, Any]:
