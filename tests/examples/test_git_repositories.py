@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -21,8 +22,9 @@ from pipeline.files import read_scenarios, read_trajectories, write_record
 from pipeline.rates import compare_subjects
 from sandbox.containers import SandboxOptions, image_tools, require_image
 from sandbox.session import session
+from schema import Scenario
 from taxonomy import combinations
-from tests.helpers import ROOT
+from tests.helpers import ROOT, tiny
 
 IMAGE = "sekft-git"
 
@@ -109,6 +111,17 @@ def test_scenarios_pass_the_gate_and_are_played(git_image: str, tmp_path: Path) 
     parts = ["--by", "archetype", "--k", "1", "--out", str(tmp_path / "split")]
     found = run("split.py", "--scenarios", str(scenarios), *parts)
     assert found["held_out_archetypes"] == ["git_missing_ref"]  # the blocked one, as with the shipped archetypes
+    held = ["--holdout", str(tmp_path / "split" / "holdout")]
+    (one,) = read_scenarios(tmp_path / "split" / "holdout")
+    other = {**one.model_dump(mode="json"), "id": "other", "checker": f"{one.checker}\n", "content_hash": ""}
+    write_record(tmp_path / "other", Scenario.model_validate(other))
+    shutil.copy(tmp_path / "split" / "holdout" / "manifest.json", tmp_path / "other")
+    fit = ["sft.py", "--base", str(tiny.base(tmp_path / "base")), "--data", str(sessions), "--out", str(tmp_path / "o")]
+    for holdout, what in (("split/holdout", "scenario"), ("other", "archetype")):
+        error = run(*fit, "--holdout", str(tmp_path / holdout), code=2)["error"]
+        assert f"1 sessions whose {what} is held out here, git_missing_ref" in error
+    export = ["export.py", "--to", "openai", "--archive", str(sessions), *held, "--out", str(tmp_path / "exported")]
+    assert run(*export)["held_out"] == 1
 
 
 @pytest.mark.docker
