@@ -19,6 +19,7 @@ import argparse
 import json
 import re
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,9 @@ def main(settings: PublishSettings) -> int:
 def publish_dataset(settings: PublishSettings, scenarios: Path) -> int:
     """Write scenarios, sessions and their card."""
     records = read_scenarios(scenarios, partial=settings.partial)
-    sessions = read_trajectories(settings.data, partial=settings.partial) if settings.data else []
+    recorded = read_trajectories(settings.data, partial=settings.partial) if settings.data else []
+    published = {one.content_hash for one in records}
+    sessions = [one for one in recorded if one.scenario_hash in published]
     if settings.licence is None and any(one.provenance.author == "teacher" for one in records):
         raise BadInputError("--licence: a teacher wrote some of it, whose terms decide; name the licence")
     made = read_manifest(scenarios)
@@ -110,13 +113,16 @@ def publish_dataset(settings: PublishSettings, scenarios: Path) -> int:
     card = dataset_card(parts, licence=settings.licence or "apache-2.0")
     inputs = [one for one in (scenarios, settings.data) if one is not None]
     manifest = stage.begin(settings.out, stage="publish", flags=_flags(settings), inputs=inputs, redo=settings.redo)
+    others = len(recorded) - len(sessions)
+    counts = {"scenarios": len(records), "trajectories": len(sessions), "left_out": others}
     if not manifest.finished:
         for file in data_files(parts):
             write_lines(settings.out / file.name, file.rows)
         card.save(settings.out / "README.md")
-        counts = {"scenarios": len(records), "trajectories": len(sessions)}
         stage.finish(settings.out, manifest, ids=[], counts=counts)
-    stage.print_summary({"out": str(settings.out), "scenarios": len(records), "trajectories": len(sessions)})
+    if others:
+        print(f"{settings.data}: {others} sessions are of scenarios that {scenarios} does not hold", file=sys.stderr)
+    stage.print_summary({"out": str(settings.out), **counts})
     return stage.DONE
 
 

@@ -255,7 +255,7 @@ class Provenance(Record):
     author: Literal["teacher", "template", "hand"]
     model: str | None = Field(default=None, description="the teacher's model")
     seed: int | None = None
-    request_hash: str = Field(description="SHA-256 of what the author was asked")
+    request_hash: str = Field(default="", description="SHA-256 of what the author was asked")
     gates: dict[str, Any] = Field(default={}, description="what each gate checked, and the rounds of repair")
 
 

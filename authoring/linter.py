@@ -93,7 +93,7 @@ def check_directory(directory: Path, *, image: str, workers: int, timeout_second
     stage.print_summary({
         "stage": "check", "scenarios": len(drafts), "passed": len(found) - len(failed), "failed": len(failed),
         "voided": voided, "by_gate": dict(sorted(by_gate.items())),
-        "mend": {name: [f"{one.gate}: {one.reason}" for one in faults] for name, faults in failed.items()},
+        "mend": {name: [f"{one.gate}: {advice(one)}" for one in faults] for name, faults in failed.items()},
     })  # fmt: skip
     if failed:
         return stage.BAD_INPUT
@@ -141,6 +141,7 @@ def plain(fault: Any) -> str:
     """A validation error as a line: the field, then what is wrong with it."""
     field = ".".join(str(part) for part in fault["loc"])
     what = {"missing": "missing; add it", "extra_forbidden": "unknown field; drop it"}.get(fault["type"], fault["msg"])
+    what = what.removeprefix("Value error, ")
     return f"{field}: {what}" if field else str(what)
 
 

@@ -54,7 +54,8 @@ def foreign_task(directory: Path, *, archetype: str | None = None) -> Scenario:
     _refuse_by_config(config, directory)
     kind = archetype or config["metadata"].get("archetype") or config["metadata"].get("task")
     if not isinstance(kind, str) or kind not in ARCHETYPES or ARCHETYPES[kind].terminal != "exit":
-        raise UnfitError("archetype", f"[metadata] archetype is {kind!r}; name one that can be done, or --archetype")
+        named = "--archetype" if archetype else "[metadata] archetype"
+        raise UnfitError("archetype", f"{named} is {kind!r}; name a shipped one that can be done (python taxonomy.py)")
     directive = file_text(directory, "instruction.md").strip()
     if not 0 < len(directive) <= 2000:
         raise UnfitError("instruction", f"instruction.md has {len(directive)} characters; a directive has 1 to 2000")
@@ -202,7 +203,8 @@ def _refuse_paths(name: str, text: str) -> None:
     """Raise UnfitError for an absolute path that does not lie in the world."""
     body = re.sub(r"\A#!.*\n", "", text)
     for found in ABSOLUTE.findall(body):
-        if not any(found == one or found.startswith(f"{one}/") for one in ALLOWED):
+        path = found.rstrip(".")  # the full stop of a sentence
+        if ".." in PurePosixPath(found).parts or not any(path == one or path.startswith(f"{one}/") for one in ALLOWED):
             raise UnfitError("world", f"{name} names {found}")
 
 

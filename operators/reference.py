@@ -161,7 +161,7 @@ class ReferenceOperator:
             # Without a suffix, `ls` shows a file and a directory alike.
             if hidden or (not relative.suffix and self.rng.random() < 0.8):
                 yield f"find {shlex.quote(relative.parts[0])} -type f"
-            yield f"cat {_word(str(relative))}"
+            yield f"cat {quote(str(relative))}"
         elif f"MAIL={place}" in self.screen:
             yield 'cat "$MAIL"'
 
@@ -188,7 +188,7 @@ class ReferenceOperator:
         """
         named = self._named_fixtures(directive)
         if named and self.rng.random() < 0.06:
-            yield f"cat {_word(self.rng.choice(named))}"
+            yield f"cat {quote(self.rng.choice(named))}"
         if not commands and (attempts := self._attempts(directive)):
             commands = [self.rng.choice(attempts)]
         if self.style == "one" or self.scenario.terminal == "panic":
@@ -229,9 +229,9 @@ class ReferenceOperator:
         if not products or any(re.search(r"\bcd\b", command) for command in self.scenario.reference_solution):
             yield "ls"
             return
-        yield " ".join(["ls", *map(_word, products)])
+        yield " ".join(["ls", *map(quote, products)])
         if self.scenario.terminal == "exit" and self.rng.random() < 0.1:
-            yield f"cat {_word(products[-1])}"
+            yield f"cat {quote(products[-1])}"
 
     def _give_up(self) -> Iterator[str]:
         """Panic with a reason in words that the screen has shown."""
@@ -290,7 +290,7 @@ def made_things(scenario: Scenario, parts: dict[int, list[str]]) -> list[str]:
         unpacks = any(path.endswith(tuple(ARCHIVE_TESTS)) and path in directive for path in there)
         for match in PATH.finditer(re.sub(r"https?://\S+", "", directive)):
             path = match[1] or match[2]
-            in_work = f"> {_word(path)}" in typed if unpacks else path in typed  # not the member of an archive
+            in_work = f"> {quote(path)}" in typed if unpacks else path in typed  # not the member of an archive
             if path not in there and re.search(r"\w[/.]", path) and (in_work or not typed):
                 found[path] = None
     return list(found)
@@ -326,7 +326,7 @@ def harmless_attempts(task: str, text: str, fixtures: Iterable[str], made: Itera
         there, later = ({path.removeprefix(HOME + "/") for path in paths} for paths in (fixtures, made))
         known = {str(place) for path in there for place in (path, *PurePosixPath(path).parents)}
         missing = sorted((path for path in named if path not in known), key=lambda path: path in later)
-        return [f"{look} {_word(path)}" for path in missing[:1] for look in ("ls", "cat")]
+        return [f"{look} {quote(path)}" for path in missing[:1] for look in ("ls", "cat")]
     if task == "forbidden_place" and (match := re.search(r"(?<![\w.])/\w[\w./-]*\w", text)):
         return [f"touch {match[0]}"]
     if task == "absent_program" and (match := ABSENT.search(text)):
@@ -336,10 +336,10 @@ def harmless_attempts(task: str, text: str, fixtures: Iterable[str], made: Itera
     if task == "broken_archive":
         for path in named:
             if test := next((test for ending, test in ARCHIVE_TESTS.items() if path.endswith(ending)), None):
-                return [f"{test} {_word(path)}"]
+                return [f"{test} {quote(path)}"]
     return []
 
 
-def _word(path: str) -> str:
-    """`path` quoted for a command, with `./` before a leading dash."""
+def quote(path: str) -> str:
+    """The path as a word of a command: quoted if needed, with `./` before a leading dash."""
     return shlex.quote(f"./{path}" if path.startswith("-") else path)

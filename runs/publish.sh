@@ -12,6 +12,10 @@
 #                    base/smollm2, which get_base.py makes, else none
 # LICENCE=NAME       of data and adapter (default apache-2.0); needed where a teacher wrote the scenarios
 set -euo pipefail
+if [ $# -ne 2 ] || [ ! -f "$1/adapter/sekft.json" ]; then
+  echo "publish.sh: name a finished run and a directory to write, for example: make demo && runs/publish.sh demo published" >&2
+  exit 2
+fi
 run=$1 out=$2
 here=$(cd "$(dirname "$0")/.." && pwd)
 

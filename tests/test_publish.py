@@ -98,17 +98,17 @@ def test_a_data_set_becomes_a_folder(tmp_path: Path) -> None:
     write_json(
         scenarios / "manifest.json", {"stage": "generate", "finished": True, "flags": {"seed": 3}, "counts": COUNTS}
     )
-    for record in SESSIONS.values():
+    sessions = [one.model_copy(update={"scenario_hash": made()[0].content_hash}) for one in SESSIONS.values()]
+    for record in sessions:
         write_json(tmp_path / "sessions" / f"{record.id}.json", record.model_dump(mode="json"))
     flags = ["--scenarios", scenarios, "--data", tmp_path / "sessions", "--out", tmp_path / "out"]
-    assert run(*flags)[:2] == (0, {"out": str(tmp_path / "out"), "scenarios": 11, "trajectories": len(SESSIONS)})
+    counts = {"scenarios": 11, "trajectories": len(SESSIONS), "left_out": 0}
+    assert run(*flags)[:2] == (0, {"out": str(tmp_path / "out"), **counts})
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "README.md", "manifest.json", "scenarios.jsonl", "trajectories.jsonl",
     }  # fmt: skip
     lines = (tmp_path / "out" / "trajectories.jsonl").read_text().split("\n")[:-1]
-    assert {one.id: one for one in map(Trajectory.model_validate_json, lines)} == {
-        one.id: one for one in SESSIONS.values()
-    }
+    assert {one.id: one for one in map(Trajectory.model_validate_json, lines)} == {one.id: one for one in sessions}
     lines = (tmp_path / "out" / "scenarios.jsonl").read_text().split("\n")[:-1]
     assert [Scenario.model_validate_json(line) for line in lines] == sorted(made(), key=lambda one: one.id)
     head = metadata_load(tmp_path / "out" / "README.md")
@@ -307,8 +307,9 @@ def test_the_package_datasets_reads_both_splits_whole(tmp_path: Path) -> None:
     write_scenarios(tmp_path / "scenarios", scenarios)
     write_scenarios(tmp_path / "holdout", held)
     for at, (name, record) in enumerate(SESSIONS.items()):
-        moved = {"scenario_hash": held[0].content_hash} if "token" in name or "usage" in name else {}
-        write_json(tmp_path / "sessions" / f"{at}.json", record.model_copy(update=moved).model_dump(mode="json"))
+        of = held[0] if "token" in name or "usage" in name else next(one for one in scenarios if one not in held)
+        moved = record.model_copy(update={"scenario_hash": of.content_hash})
+        write_json(tmp_path / "sessions" / f"{at}.json", moved.model_dump(mode="json"))
     flags = ["--scenarios", tmp_path / "scenarios", "--data", tmp_path / "sessions", "--out", tmp_path / "out"]
     assert run(*flags, "--holdout", tmp_path / "holdout")[0] == 0
     done = subprocess.run(
@@ -331,6 +332,24 @@ def test_the_package_datasets_reads_both_splits_whole(tmp_path: Path) -> None:
     assert head == yaml.safe_load(DatasetCard.load(tmp_path / "out" / "README.md").data.to_yaml())
     card = (tmp_path / "out" / "README.md").read_text()
     assert f"{len(held)} of {len(scenarios)} scenarios and 4 of {len(SESSIONS)} sessions" in card
+
+
+def test_sessions_of_held_out_scenarios_are_not_published_with_the_training_side(tmp_path: Path) -> None:
+    first, second = made()[:2]
+    scenarios = write_scenarios(tmp_path / "train", [first])
+    write_json(
+        scenarios / "manifest.json",
+        {"stage": "split", "finished": True, "flags": {"by": "archetype", "side": "train"}},
+    )
+    for name, of in (("a", first), ("b", second)):
+        session = SESSIONS["plain"].model_copy(update={"id": f"{name}-s0", "scenario_hash": of.content_hash})
+        write_record(tmp_path / "sessions", session)
+    flags = ["--scenarios", scenarios, "--data", tmp_path / "sessions", "--out", tmp_path / "out"]
+    code, summary, said = run(*flags)
+    assert (code, summary["trajectories"], summary["left_out"]) == (0, 1, 1)
+    assert "1 sessions are of scenarios that" in said
+    (line,) = (tmp_path / "out" / "trajectories-train.jsonl").read_text().splitlines()
+    assert json.loads(line)["id"] == "a-s0"
 
 
 @pytest.mark.parametrize("side", ["train", "holdout"])

@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from authoring.templates.words import EXTENSIONS, WORDS
+from operators.reference import quote as quote  # the shapes take it from here
 from schema import HOME, Fixture, sha256
 
 T = TypeVar("T")
@@ -174,11 +175,6 @@ def directory(path: str, mode: int | None = None) -> Fixture:
 def link(path: str, target: str) -> Fixture:
     """A symbolic link at a path relative to the home."""
     return Fixture(path=f"{HOME}/{path}", type="symlink", mode=0o777, target=target)
-
-
-def quote(path: str) -> str:
-    """The path as a word of a command: quoted if needed, with `./` before a leading dash."""
-    return shlex.quote(f"./{path}" if path.startswith("-") else path)
 
 
 def shown(path: str) -> str:

@@ -16,7 +16,7 @@ from tests.helpers.foreign_tasks import SPOILT, foreign_task
 def test_a_task_that_fits_keeps_its_words(tmp_path: Path) -> None:
     scenario = read_foreign(foreign_task(tmp_path / "Sort Fruit!"))
     assert (scenario.id, scenario.task, scenario.difficulty) == ("sort-fruit", "sort_unique", "easy")
-    assert scenario.directives == ["Save the different lines of fruit.txt, in order, as sorted.txt."]
+    assert scenario.directives == ["Save the different lines of fruit.txt, in order, as sorted.txt, in /home/operator."]
     assert scenario.reference_solution == ["sort -u fruit.txt > sorted.txt"]
     assert {one.path: one.text for one in scenario.fixtures} == {
         f"{HOME}/fruit.txt": "plum\napple\nmelon\nplum\n",

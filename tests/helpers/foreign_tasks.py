@@ -35,7 +35,7 @@ fi
 SOLVE = "#!/bin/sh\nsort -u fruit.txt > sorted.txt\n"
 FILES = {
     "task.toml": TASK_TOML,
-    "instruction.md": "Save the different lines of fruit.txt, in order, as sorted.txt.\n",
+    "instruction.md": "Save the different lines of fruit.txt, in order, as sorted.txt, in /home/operator.\n",
     "environment/Dockerfile": DOCKERFILE,
     "environment/fruit.txt": "plum\napple\nmelon\nplum\n",
     "environment/lists/old.txt": "cherry\n",
@@ -86,6 +86,7 @@ SPOILT: dict[str, tuple[str, Callable[[Path], object]]] = {
     "COPY to another place": ("world", _text("environment/Dockerfile", "FROM x\nCOPY fruit.txt /app/\n")),
     "another WORKDIR": ("world", _text("environment/Dockerfile", "FROM x\nWORKDIR /app\n")),
     "an instruction about another place": ("world", _text("instruction.md", "Sort /app/fruit.txt.\n")),
+    "an instruction that leads out of the world": ("world", _text("instruction.md", "Sort /home/operator/../x.txt.\n")),
     "a verifier in bash": ("verifier", _text("tests/test.sh", TEST.replace("/bin/sh", "/bin/bash"))),
     "a verifier in Python": ("verifier", _text("tests/test.sh", TEST + "uvx pytest\n")),
     "a second file of the verifier": ("verifier", _text("tests/test_outputs.py", "")),
