@@ -185,6 +185,19 @@ def test_overview_shows_every_part(runs: Path, driver: Any) -> None:
     assert text_of(driver, "#fault") == ""
 
 
+def test_each_histogram_counts_every_session_once(runs: Path, driver: Any) -> None:
+    open_page(driver, runs)
+    found = driver.execute_script(
+        "return [...document.querySelectorAll('#overview svg')]"
+        ".filter((one) => (one.getAttribute('aria-label') || '').endsWith(': histogram'))"
+        ".map((one) => [one.getAttribute('aria-label').split(',')[0],"
+        " [...one.querySelectorAll('rect title')].map((bar) => Number(bar.textContent.split(': ')[1]))])"
+    )
+    groups = driver.execute_script("return DATA.groups.map((_, n) => ROWS.filter((row) => row.group === n).length)")
+    assert [kind for kind, _ in found] == ["steps", "characters"] * len(groups)
+    assert [sum(bars) for _, bars in found] == [count for count in groups for _ in range(2)]
+
+
 def test_filters_leave_the_right_sessions(runs: Path, driver: Any) -> None:
     for fields, count in {
         "": 24, "&outcome=max_steps": 12, "&group=1&kept=1": 4, "&task=sum_column": 6, "&reason=not+verified": 12,
