@@ -42,10 +42,13 @@ if ! (cd "$work/debs" && xargs apt-get download -qq <"$work/wanted" >"$work/log"
     exit 2
 fi
 for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root"; done
-rm -rf "$work/root/usr/share/doc" "$work/root/usr/share/man" "$work/root/usr/share/locale" "$work/root/var"
+rm -rf "$work/debs" "$work/root/usr/share/doc" "$work/root/usr/share/man" "$work/root/usr/share/locale" "$work/root/var"
 
 printf 'FROM sekft-dash\nUSER root\nCOPY root/ /\nLABEL sekft.tools="%s"\nUSER operator\n' "${commands# }" >"$work/Dockerfile"
-docker build --quiet --network host --tag "$name" "$work" >/dev/null
+if ! docker build --quiet --network host --tag "$name" "$work" >"$work/log" 2>&1; then
+    cat "$work/log" >&2
+    exit 1
+fi
 for command in $commands; do
     if ! docker run --rm --network none --entrypoint /bin/sh "$name" -c "command -v $command" >/dev/null; then
         echo "tools_image.sh: $name has no command $command; name it as PACKAGE:COMMAND" >&2
