@@ -17,10 +17,10 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 step python get_base.py
 
 # Stage A: the offline author writes scenarios of one or two directives; the gate tries each in a real container.
-step python generate.py --author template --n 240 --difficulties easy,medium --seed 1 --workers 8 --out demo/scenarios
+step python generate.py --author template --n 210 --difficulties easy,medium --seed 1 --workers 8 --out demo/scenarios
 
-# Hold out six archetypes, chosen by --seed, before anything is trained. No setting was chosen on split seed 7.
-step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 7 --out demo/split
+# Hold out six archetypes, chosen by --seed, before anything is trained. No setting was chosen on split seed 8.
+step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 8 --out demo/split
 
 # Stages B to D: the reference operator acts, the checker decides, the sessions are recorded.
 step python rollout.py --operator reference --scenarios demo/split/train --workers 4 --out demo/trajectories
@@ -30,9 +30,9 @@ step python sft.py --data demo/trajectories --render chat --holdout demo/split/h
 
 # Train a LoRA adapter beside the frozen base.
 step python sft.py --data demo/trajectories --render chat --holdout demo/split/holdout --out demo/adapter \
-  --epochs 1 --lr 2e-3 --batch 2 --accum 1
+  --epochs 1 --batch 1 --accum 1
 
 # Play the same held-out scenarios with base and adapter, without a scaffold. The base, which never ends a session and so
-# takes most of the time, plays the first eight.
-step python eval.py --adapter demo/adapter --scenarios demo/split/holdout --compare-base --base-n 8 \
-  --n 24 --seed 1 --max-steps 20 --max-new-tokens 80 --out demo/eval
+# takes most of the time, plays the first four.
+step python eval.py --adapter demo/adapter --scenarios demo/split/holdout --compare-base --base-n 4 \
+  --n 20 --seed 1 --max-steps 20 --max-new-tokens 80 --out demo/eval
