@@ -380,6 +380,7 @@ def session_of_page(episode: Trajectory, shader: Shader) -> dict[str, Any]:
         "steps": [step.model_dump(mode="json", exclude_defaults=True) for step in episode.steps],
         "last": commands[len(episode.steps) :],
         "tokens": shader.tokens(episode),
+        "replies": shader.replies(episode),
         "changes": episode.model_dump(mode="json").get("changes"),
     }
 

@@ -231,7 +231,9 @@ function terminalElement(row, session) {
     const number = session.steps.length + n;
     box.append(stepElement(row, number + 1, commandElement(text, session.tokens && session.tokens[number]), null));
   });
-  if (session.tokens) box.append(el("p", { class: "dim" }, "shade: the less likely a token was to the model, the stronger its colour"));
+  if (session.replies) box.append(el("details", { class: "replies" }, el("summary", {}, `what the model sampled: ${session.replies.length} replies`),
+    session.replies.map((tokens) => commandElement(tokens.map(([piece]) => piece).join(""), tokens))));
+  if (session.tokens || session.replies) box.append(el("p", { class: "dim" }, "shade: the less likely a token was to the model, the stronger its colour"));
   return box;
 }
 

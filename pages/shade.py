@@ -1,7 +1,8 @@
 """Cut an operator's commands into the tokens that it sampled, each with its log-probability.
 
 The texts of tokens need the base's tokenizer; its weights are never read. A session gets no shade where the tokenizer
-is not there, or where its tokens do not add up to the commands that the record holds.
+is not there, or where its tokens do not add up to the commands that the record holds. An agent program's commands lie
+in calls, so the whole replies of the model are cut instead.
 """
 
 from collections.abc import Sequence
@@ -23,23 +24,26 @@ class Shader:
 
     def tokens(self, episode: Trajectory) -> list[list[Piece]] | None:
         """The pieces of each turn; None where nothing was recorded or nothing can be decoded."""
-        if episode.segments:
-            why = "log-probs of agent programs are recorded by segment, not by command: no shade"
-            self.without.setdefault(episode.operator.model or "", why)
         if episode.token_ids is None or episode.assistant_mask is None or episode.log_probs is None:
             return None
         renderer = self._renderer(episode.operator.model or "")
         if renderer is None:
             return None
-        turns = [
-            pieces_of([(episode.token_ids[at], (episode.log_probs or [])[at]) for _, at in group], renderer)
-            for on, group in groupby(zip(episode.assistant_mask, range(len(episode.token_ids)), strict=True), _is_on)
-            if on
-        ]
+        turns = sampled_turns(episode.token_ids, episode.assistant_mask, episode.log_probs, renderer)
         commands = episode.commands[: len(turns)]
         texts = ["".join(text for text, _ in turn) for turn in turns]
         whole = [text.startswith(command) for text, command in zip(texts, commands, strict=False)]
         return turns if whole and all(whole) else None
+
+    def replies(self, episode: Trajectory) -> list[list[Piece]] | None:
+        """The pieces of each reply in an agent program's segments; None without records or tokenizer."""
+        if not episode.segments or (renderer := self._renderer(episode.operator.model or "")) is None:
+            return None
+        return [
+            turn
+            for one in episode.segments
+            for turn in sampled_turns(one.token_ids, one.assistant_mask, one.log_probs, renderer)
+        ]
 
     def _renderer(self, base: str) -> Renderer | None:
         """What decodes this base's tokens; None where it is no directory here or holds no tokenizer."""
@@ -55,6 +59,17 @@ class Shader:
             except BadInputError as error:
                 self.without[base] = f"log-probs are recorded, but {error}: no shade"
         return self._renderers[base]
+
+
+def sampled_turns(
+    token_ids: Sequence[int], mask: Sequence[int], log_probs: Sequence[float | None], renderer: Renderer
+) -> list[list[Piece]]:
+    """The pieces of each run of sampled tokens; the three lists are equally long."""
+    return [
+        pieces_of([(token_ids[at], log_probs[at]) for _, at in group], renderer)
+        for on, group in groupby(zip(mask, range(len(token_ids)), strict=True), _is_on)
+        if on
+    ]
 
 
 def _is_on(pair: tuple[int, int]) -> bool:

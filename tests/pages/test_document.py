@@ -13,7 +13,7 @@ from model.render import Renderer, session_messages
 from pages.document import page_of, write_page
 from pages.gather import page_contents
 from pipeline.hidden import HIDDEN, as_text
-from schema import OperatorInfo, Scenario, Step, Trajectory
+from schema import OperatorInfo, Scenario, Segment, Step, Trajectory
 from tests.helpers import run_directories as made, tiny
 from tests.helpers.browser import browser, logs, open_page, press, wait_for
 
@@ -353,6 +353,29 @@ def test_tokens_are_shaded_by_how_unlikely_they_were(shaded: Path, driver: Any) 
     assert len(set(colours)) == len(set(shades))
     assert colours[0] != colours[-1]
     assert "the less likely a token was to the model, the stronger its colour" in text_of(driver, "#session .terminal")
+
+
+def test_an_agent_programs_replies_are_shaded_below_its_session(place: Path, driver: Any) -> None:
+    base = tiny.base(place / "agent-base")
+    ids = tiny.tokenizer("byte_level").encode('{"command": "ls"}\x1b', add_special_tokens=False)
+    segment = Segment(token_ids=ids, assistant_mask=[1] * len(ids), log_probs=[-0.5] * len(ids))
+    record = made.scenarios(1)[0]
+    operator = OperatorInfo(kind="agent", agent="plain", model=str(base))
+    session = made.session(record, "a\n", operator=operator, segments=[segment, segment])
+    made.write_rollout(place / "agent", [session])
+    write_page(place / "agent.html", page_contents({"agent": place / "agent"}))
+    open_session(driver, place / "agent.html", f"#view=session&run=agent&id={session.id}")
+    driver.execute_script("document.querySelector('#session .replies').open = true")
+    assert "what the model sampled: 2 replies" in text_of(driver, "#session .replies summary")
+    texts = driver.execute_script(
+        "return [...document.querySelectorAll('#session .replies .command')].map((one) => one.textContent.trim())"
+    )
+    assert texts == [as_text('{"command": "ls"}\x1b')] * 2
+    shades = driver.execute_script(
+        "return [...document.querySelectorAll('#session .replies .tok')]"
+        ".map((one) => Number(one.style.getPropertyValue('--p')))"
+    )
+    assert set(shades) == {round(50 * (1 - math.exp(-0.5)))}
 
 
 def test_what_json_does_not_have_is_null_on_the_page(place: Path, driver: Any) -> None:

@@ -12,7 +12,7 @@ from pages.document import Contents
 from pages.gather import kind_of, page_contents
 from pipeline.files import write_json, write_record
 from pipeline.rates import RATES
-from schema import BadInputError, OperatorInfo
+from schema import BadInputError, OperatorInfo, Segment
 from taxonomy import AXES, balance
 from tests.helpers import run_directories as made, tiny
 from tests.helpers.sessions import SESSIONS
@@ -109,11 +109,24 @@ def test_tokens_are_shaded_where_the_tokenizer_is_there(family: str, tmp_path: P
     assert "'nowhere' is no directory here: no shade" in " ".join(contents.index["runs"][0]["notes"])
 
 
-def test_an_agent_programs_session_says_why_it_has_no_shade(tmp_path: Path) -> None:
-    write_record(tmp_path / "out", SESSIONS["an agent program's"])
-    contents = page_contents({"out": tmp_path / "out"})
-    assert block(contents)["tokens"] is None
-    assert "recorded by segment" in " ".join(contents.index["runs"][0]["notes"])
+def test_an_agent_programs_replies_are_shaded(tmp_path: Path) -> None:
+    base = tiny.base(tmp_path / "base")
+    session = SESSIONS["an agent program's"]
+    ids = tiny.tokenizer("byte_level").encode('{"command": "ls"}', add_special_tokens=False)
+    segments = [
+        Segment(token_ids=[5, *ids], assistant_mask=[0, *[1] * len(ids)], log_probs=[None, *[-0.5] * len(ids)]),
+        Segment(token_ids=ids, assistant_mask=[1] * len(ids), log_probs=[-1.0] * len(ids)),
+    ]
+    for model, count in ((str(base), 2), ("nowhere", 0)):
+        operator = session.operator.model_copy(update={"model": model})
+        write_record(tmp_path / "out", session.model_copy(update={"operator": operator, "segments": segments}))
+        contents = page_contents({"out": tmp_path / "out"})
+        found = block(contents)
+        assert found["tokens"] is None
+        assert ["".join(text for text, _ in reply).strip() for reply in found["replies"] or []] == [
+            '{"command": "ls"}'
+        ] * count
+        assert ("no shade" in " ".join(contents.index["runs"][0]["notes"])) == (count == 0)
 
 
 def block(contents: Contents) -> dict[str, Any]:
