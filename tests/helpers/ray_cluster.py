@@ -91,6 +91,7 @@ def two_nodes(image: str) -> Iterator[TwoNodes]:
         # A directory for ray's files, since it leaves them behind; its sockets need a short path.
         temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp"))
         args = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 100 << 20, "temp_dir": temporary}
+        Path("/tmp/ray").mkdir(exist_ok=True)  # the head's address is written there, and the directory is not made
         cluster = Cluster(initialize_head=True, head_node_args=args)
         try:
             made = TwoNodes(cluster, second)

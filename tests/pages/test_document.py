@@ -424,7 +424,7 @@ def test_keys_reach_everything(runs: Path, driver: Any) -> None:
     press(driver, Keys.ENTER)
     wait_for(driver, "document.querySelector('#session .terminal') && shownRow === listed[1]")
     press(driver, "j")
-    wait_for(driver, "document.querySelector('.step.picked').dataset.step === '1'")
+    wait_for(driver, "document.querySelector('.step.picked')?.dataset.step === '1'")
     press(driver, "n")
     wait_for(driver, "shownRow === listed[2]")
     press(driver, "c")
