@@ -1,4 +1,4 @@
-# make demo     the whole pipeline on built-in defaults, 19 minutes
+# make demo     the whole pipeline on built-in defaults, 14 minutes
 # make test     everything that CI runs: lint, types and all tests
 # make base     base/smollm2, the model that every script takes where no --base is given (downloads 93 MB)
 # make env      .venv with what the scripts need (make dev: and what tests and benches need)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run the whole pipeline on built-in defaults: no GPU, no key, no model hub. `make demo` calls this.
 #
-#     PATH="$PWD/.venv/bin:$PATH" runs/demo.sh        # 19 minutes on 2 cores; a second run takes seconds
+#     PATH="$PWD/.venv/bin:$PATH" runs/demo.sh        # 14 minutes on 2 cores; a second run takes seconds
 #
 # Writes  base/smollm2 where it is missing, and demo/: scenarios, split, trajectories, adapter, eval
 # Needs   .venv/bin first on PATH (make env), a Docker engine with the sandbox image (make image)
