@@ -71,3 +71,38 @@ def press(driver: Any, keys: str) -> None:
 def logs(driver: Any) -> list[str]:
     """What the console said since the last call."""
     return [entry["message"] for entry in driver.get_log("browser")]
+
+
+def text_of(driver: Any, selector: str) -> str:
+    return str(driver.execute_script("return document.querySelector(arguments[0]).textContent", selector))
+
+
+def open_list(driver: Any, page: Path, fields: str = "") -> None:
+    """Open the list, and wait for its rows: a key pressed before a link was followed would be undone by it."""
+    open_page(driver, page, f"#view=list{fields}")
+    wait_for(driver, "!document.querySelector('#list').hidden && listed.length > 0")
+
+
+def open_session(driver: Any, page: Path, link: str) -> None:
+    open_page(driver, page, link)
+    wait_for(driver, "document.querySelector('#session .terminal') !== null")
+
+
+def assert_fits_a_phone(driver: Any, page: Path) -> None:
+    """No view of the page is wider than a phone's 360 pixels, with everything in it unfolded."""
+    size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        open_page(driver, page)
+        rows = driver.execute_script("return [linkTo(ROWS[0]), linkTo(ROWS.at(-1)), link(compared(ROWS.at(-1)))]")
+        for link in ("", "#view=list", *rows, f"{rows[1]}&id=none"):
+            open_page(driver, page, link)
+            if link in rows:
+                wait_for(driver, "document.querySelector('#session .terminal')")
+                driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= 360, link
+        open_page(driver, page, "#view=list")
+        driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

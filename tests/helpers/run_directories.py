@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from model.render import Renderer, session_messages
 from pipeline.files import write_identity, write_json, write_record, write_report
 from pipeline.rates import compare_subjects
 from schema import AdapterIdentity, EvalReport, Message, OperatorInfo, Scenario, Step, Subject, Trajectory
+from tests.helpers import tiny
 from tests.helpers.recorded import scenario
 
 TASKS = ("copy_files", "sum_column", "sort_unique", "missing_source")
@@ -90,3 +92,23 @@ def write_eval(directory: Path, records: Sequence[Scenario], adapter: Path, sour
     write_report(directory, report)
     write_json(directory / "manifest.json", {"stage": "eval", "finished": True})
     return directory
+
+
+def sampled(base: Path, record: Scenario, *commands: str, **fields: Any) -> Trajectory:
+    """A session of a local model with log-probs: -0.5 for the first token of a command, then -1, -1.5 and so on."""
+    turns: list[tuple[str, str | None]] = [*((one, "printed\n") for one in commands), ("exit", None)]
+    messages = session_messages(record, turns)
+    encoded = Renderer.for_base(tiny.tokenizer("byte_level")).encode(messages)
+    log_probs: list[float | None] = []
+    for on in encoded.mask:
+        before = log_probs[-1] if log_probs else None
+        log_probs.append((before or 0.0) - 0.5 if on else None)
+    steps = [
+        Step(command=one, output="printed\n", output_bytes=8, exit_code=0, cwd="/home/operator", duration_seconds=0.25)
+        for one in commands
+    ]
+    plain = session(record, **{"operator": OperatorInfo(kind="local", model=str(base)), **fields})
+    return plain.model_copy(update={
+        "messages": messages, "token_ids": encoded.token_ids, "assistant_mask": encoded.mask, "log_probs": log_probs,
+        "steps": fields.get("steps", steps),
+    })  # fmt: skip
