@@ -532,7 +532,7 @@ class AdapterIdentity(Record):
     data_hash: str | list[str] | None = Field(default=None, description="SHA-256 of the training examples")
     averaged: list[str] | None = Field(default=None, description="hashes of the adapters that this is the mean of")
     converted: str | None = Field(default=None, description="hash of the adapter that merge.py or gguf_adapter.py took")
-    earlier: list[EarlierRun] = Field(default=[], description="dpo: the runs behind the start adapter, the first first")
+    earlier: list[EarlierRun] = Field(default=[], description="the runs behind the start adapter, the first first")
     trained_on: list[TrainedSession] = Field(default=[], description="in this run and in every earlier one")
 
 

@@ -47,7 +47,6 @@ def main(
     temperature: float,
     max_new_tokens: int,
     slots: int | None,
-    seed: int,
     dtype: str | None,
     load_4bit: bool,
 ) -> int:
@@ -82,7 +81,7 @@ def main(
         backend = DecoderBackend(
             named, Decoder(loaded), end_ids=template.end_ids, decode=template.decode, slots=slots or SLOTS
         )
-    sampling = Sampling(temperature=temperature, max_new_tokens=max_new_tokens, seed=seed)
+    sampling = Sampling(temperature=temperature, max_new_tokens=max_new_tokens)
     key = os.environ.get("SEKFT_SERVE_KEY") or None
     with EndpointServer(template, backend, sampling=sampling, recording=False, key=key, port=port, uds=uds) as server:
         print(f"{server.url}: serves {backend.name}; Ctrl-C ends it", file=sys.stderr)
@@ -125,7 +124,6 @@ def parser() -> argparse.ArgumentParser:
     add("--temperature", type=float, default=0.0, help="where a client names none (default 0: greedy)")
     add("--max-new-tokens", type=int, default=1024, help="most tokens of one answer (default 1024)")
     add("--slots", type=int, default=None, help=f"answers sampled at once; others wait (default {SLOTS})")
-    add("--seed", type=int, default=0, help="seed of sampling where a client names none (default 0)")
     add("--dtype", choices=DTYPES, default=None, help="dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
     return parser

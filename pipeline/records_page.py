@@ -36,11 +36,23 @@ FILES = {
 HEAD = """\
 # Records
 
-Every file that sekft writes holds one of these records, as UTF-8 JSON with sorted keys. Fields without a value are left
-out of scenarios and trajectories. An unknown field is an error in these two; in the others it is ignored, so that
-files of other versions can be read. `python schema.py --out schemas` exports the same as JSON Schemas.
+The records that sekft writes, as UTF-8 JSON with sorted keys; the last table names the other files. Fields without a
+value are left out of scenarios and trajectories. An unknown field is an error in these two; in the others it is
+ignored, so that files of other versions can be read. `python schema.py --out schemas` exports the same as JSON Schemas.
 
 This page is generated: `python -m pipeline.records_page --out docs/records.md`.
+"""
+TAIL = """\
+## Files that hold no record
+
+| file | in | what it is |
+|---|---|---|
+| `render.json` | an adapter's directory | how sessions were rendered: markers or chat, and the texts around a turn |
+| `log_history.jsonl` | an adapter's directory | a line a step: loss, learning rate and what else the trainer logs |
+| `probe.safetensors` | an adapter's directory | logits of a few positions, to check a later load against |
+| `reference.jsonl` | what `dpo.py` writes | log-probabilities of each session under the start adapter |
+| `overlap.json` | what `contamination.py` writes | how much of each held-out scenario occurs in training |
+| `sft.<form>.jsonl`, `pairs.<form>.jsonl` | an export | the rows, in each form of `--to` |
 """
 
 
@@ -66,7 +78,7 @@ def page() -> str:
             if part not in done:
                 parts.append(f"### {part.__name__}\n\n{_first_line(part)}\n\n{_table(part)}")
                 done.add(part)
-    return "\n".join(parts)
+    return "\n".join([*parts, TAIL])
 
 
 def _first_line(record: type[BaseModel]) -> str:
