@@ -25,13 +25,15 @@ from schema import Message, Scenario
 # Programs that run each command in a shell of its own forget these; the policy repeats them before the next command.
 KEPT_BY_A_SHELL = re.compile(r"(?:cd|export|umask|[A-Za-z_]\w*=\S*)(?: [^;&|<>\n]*)?")
 CONTEXT_TOKENS = 1 << 20  # a rule reads contexts of any length
-Policy = Callable[[Request], ChatMessage]
+AnswerPolicy = Callable[[Request], ChatMessage]
 
 
 class PolicyBackend:
     """A policy in the place of a model, for one session. Keeps what it sampled, reply by reply."""
 
-    def __init__(self, name: str, template: ChatTemplate, policy: Policy, context_tokens: int = CONTEXT_TOKENS) -> None:
+    def __init__(
+        self, name: str, template: ChatTemplate, policy: AnswerPolicy, context_tokens: int = CONTEXT_TOKENS
+    ) -> None:
         self.context_tokens = context_tokens
         self.name, self.template, self.policy = name, template, policy
         self.sampled: list[list[int]] = []

@@ -45,7 +45,7 @@ from pipeline import stage
 from bench.figures import add, device_name, failures, open_figures, resident, utilisation
 from model import loading
 from model.decoder import Context, Decoder, Turn, compare_transcripts
-from model.hardware import Shape, shape_of
+from model.hardware import ModelShape, shape_of
 from model.loading import HeldBase
 from pipeline.files import write_identity
 from schema import VOIDED, AdapterIdentity, BadInputError
@@ -196,7 +196,7 @@ class Spent:
         self.peak_bytes = max(0, peak - self.held)
 
 
-def forward_operations(shape: Shape, spans: Sequence[tuple[int, int]], sampled: int) -> float:
+def forward_operations(shape: ModelShape, spans: Sequence[tuple[int, int]], sampled: int) -> float:
     """Floating-point operations of reading the ids `begin` to `end` of each span, and of sampling `sampled` ids.
 
     Counted as in model.hardware.flops: two per weight, half the square for causal attention, the head for sampled ids
@@ -216,7 +216,7 @@ def speed(rows: Sequence[Spent], sampled: int, needed: float, done: float) -> Ta
 
 
 def cache(
-    model: Any, shape: Shape, rounds: int, *, prompt: int = 600, turns: int = 8, output: int = 120, length: int = 20
+    model: Any, shape: ModelShape, rounds: int, *, prompt: int = 600, turns: int = 8, output: int = 120, length: int = 20
 ) -> Table:
     """Compare a session whose cache is kept with one that reads its context again at every turn."""
     size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": output, "length": length}
@@ -254,7 +254,7 @@ def cache(
 
 
 def concurrency(
-    model: Any, shape: Shape, rounds: int, episodes: int, *, prompt: int = 300, turns: int = 4, length: int = 24
+    model: Any, shape: ModelShape, rounds: int, episodes: int, *, prompt: int = 300, turns: int = 4, length: int = 24
 ) -> Table:
     """Compare sessions one after the other with all at once, on one decoder."""
     size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": 60, "length": length}

@@ -8,10 +8,10 @@ The forms write them (forms.py), and length.py counts them.
 import json
 from typing import Any
 
-from exports.rows import Message, Row
+from exports.rows import ChatTurn, Row
 
 
-def with_objects(messages: list[Message]) -> list[Message]:
+def with_objects(messages: list[ChatTurn]) -> list[ChatTurn]:
     """The messages with the arguments of their calls as objects, as chat templates take them."""
     return [
         message
@@ -27,7 +27,7 @@ def with_objects(messages: list[Message]) -> list[Message]:
     ]
 
 
-def filled(messages: list[Message]) -> list[Message]:
+def filled(messages: list[ChatTurn]) -> list[ChatTurn]:
     """The messages with an empty text where the content is null, which many chat templates would print as `None`."""
     return [message | {"content": message["content"] or ""} for message in messages]
 

@@ -19,7 +19,7 @@ from typing import TextIO
 
 from exports.forms import ExportForm, Pair
 from exports.holdout import Holdout
-from exports.length import Count, cut
+from exports.length import TokenCounter, cut
 from exports.monitor import Suspicion, findings
 from exports.rows import Row, opening_hash
 from schema import ExportedRow, SidecarLine, sha256
@@ -34,7 +34,7 @@ class Guards:
     """The guards' settings, and what a first look at all rows found."""
 
     holdout: Holdout
-    count: Count
+    count: TokenCounter
     max_length_tokens: int
     truncate: bool
     contradicted: set[str]  # hashes of messages that are resolved in one row and not in another

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 from exports.chat import filled, tools_of, with_objects
-from exports.rows import Message, Row, opening_length
+from exports.rows import ChatTurn, Row, opening_length
 
-Count = Callable[[Row], int]
+TokenCounter = Callable[[Row], int]
 OVERHEAD_TOKENS = 4  # of a message, where the tokenizer has no chat template that takes the messages
 
 
-def counter(base: str | None) -> Count:
+def counter(base: str | None) -> TokenCounter:
     """How tokens are counted: with the tokenizer and chat template of `base`, or estimated without one."""
     if base is None:
         return lambda row: estimated_tokens(row.messages)
@@ -30,12 +30,12 @@ def counter(base: str | None) -> Count:
     return lambda row: tokens_of(row, tokenizer)
 
 
-def estimated_tokens(messages: list[Message]) -> int:
+def estimated_tokens(messages: list[ChatTurn]) -> int:
     """Characters / 4, rounded up; UTF-16 code units are counted, and 8 more for each message."""
     return math.ceil(sum(len(text.encode("utf-16-le")) // 2 for text in texts_of(messages)) / 4 + 2 * len(messages))
 
 
-def texts_of(messages: list[Message]) -> list[str]:
+def texts_of(messages: list[ChatTurn]) -> list[str]:
     """Every text in the messages: contents, names, calls with their ids and arguments."""
     texts = [text for message in messages for text in (message["content"], message.get("name")) if text]
     calls = [call for message in messages for call in message.get("tool_calls", ())]
@@ -63,10 +63,10 @@ def tokens_of(row: Row, tokenizer: Any) -> int:
     )
 
 
-def round_trips(messages: list[Message]) -> tuple[list[Message], list[list[Message]]]:
+def round_trips(messages: list[ChatTurn]) -> tuple[list[ChatTurn], list[list[ChatTurn]]]:
     """What precedes the first assistant turn, and then the messages from each assistant turn up to the next."""
     start = opening_length(messages)
-    trips: list[list[Message]] = []
+    trips: list[list[ChatTurn]] = []
     for message in messages[start:]:
         if message["role"] == "assistant":
             trips.append([])
@@ -74,7 +74,7 @@ def round_trips(messages: list[Message]) -> tuple[list[Message], list[list[Messa
     return messages[:start], trips
 
 
-def cut(row: Row, *, budget_tokens: int, count: Count) -> Row | None:
+def cut(row: Row, *, budget_tokens: int, count: TokenCounter) -> Row | None:
     """The row with its oldest round trips left out, within the budget; None where its last one alone is too long."""
     opening, trips = round_trips(row.messages)
     low, high = 1, len(trips)  # how many to leave out: fewer tokens the more there are

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from exports.rows import MAX_NESTING, Message, Row
+from exports.rows import MAX_NESTING, ChatTurn, Row
 from exports.shell import PROGRAMS, SHELLS, Access, Kind, accesses, normal, python_accesses, read_kinds
 from schema import HOME, Changes
 
@@ -126,7 +126,7 @@ def _own_words(row: Row) -> Iterator[Suspicion]:
                 yield one if hard else Suspicion(one.what, "warn", one.evidence, one.where)
 
 
-def changes_findings(changes: Changes | None, messages: Sequence[Message]) -> Iterator[Suspicion]:
+def changes_findings(changes: Changes | None, messages: Sequence[ChatTurn]) -> Iterator[Suspicion]:
     """What the record of an episode's changes shows. A file that the session was shown before is honest work."""
     if changes is None:
         return
@@ -144,13 +144,13 @@ def changes_findings(changes: Changes | None, messages: Sequence[Message]) -> It
             yield from path_findings(Access(kind, path.removeprefix(f"{HOME}/"), "episode"), "changes")
 
 
-def _was_named(name: str, messages: Sequence[Message]) -> bool:
+def _was_named(name: str, messages: Sequence[ChatTurn]) -> bool:
     """True when an output held the name before the operator typed it."""
     first = next((message for message in messages if name in (message["content"] or "")), None)
     return first is not None and first["role"] != "assistant"
 
 
-def message_findings(message: Message) -> Iterator[Suspicion]:
+def message_findings(message: ChatTurn) -> Iterator[Suspicion]:
     """What one message of a foreign session shows: its calls, or what a tool printed."""
     if message["role"] == "tool":
         yield from output_findings(message["content"] or "", str(message.get("name") or "tool output"))

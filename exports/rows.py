@@ -33,7 +33,7 @@ from pipeline.files import read_record, record_paths
 from pipeline.hidden import replace_surrogates
 from schema import VOIDED, BadInputError, Trajectory, canonical, sha256
 
-Message = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_call_id, name
+ChatTurn = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_call_id, name
 MAX_NESTING = 100  # of objects and arrays in one another: what is far deeper, Python can neither read nor write
 
 
@@ -121,9 +121,9 @@ class ForeignMessage(BaseModel):
             raise ValueError(f"a {self.role} turn has tool_calls; only an assistant turn may")
         return self
 
-    def as_message(self) -> Message:
+    def as_message(self) -> ChatTurn:
         """The turn without its absent fields."""
-        message: Message = {"role": self.role, "content": self.content}
+        message: ChatTurn = {"role": self.role, "content": self.content}
         message |= {"tool_calls": [call.message_part() for call in self.tool_calls]} if self.tool_calls else {}
         message |= {"tool_call_id": self.tool_call_id} if self.tool_call_id is not None else {}
         return message | ({"name": self.name} if self.name is not None else {})
@@ -169,7 +169,7 @@ class Row:
     model: str
     tier: str
     resolved: bool
-    messages: list[Message]
+    messages: list[ChatTurn]
     policy: tuple[str, ...] | None = None
     tools: list[dict[str, Any]] | None = None
     patch: str | None = None
@@ -200,12 +200,12 @@ class Row:
         return dataclasses.replace(self, **changes)
 
 
-def opening_length(messages: list[Message]) -> int:
+def opening_length(messages: list[ChatTurn]) -> int:
     """How many messages precede the first assistant turn."""
     return next((at for at, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
 
 
-def opening_hash(messages: list[Message]) -> str:
+def opening_hash(messages: list[ChatTurn]) -> str:
     """SHA-256 of the messages before the first assistant turn: what the task was."""
     return sha256(canonical(messages[: opening_length(messages)]))
 
@@ -270,7 +270,7 @@ def foreign_row(archive: Path, number: int, value: Any) -> Row:
     )
 
 
-def fault_of(messages: list[Message]) -> str | None:
+def fault_of(messages: list[ChatTurn]) -> str | None:
     """Why nothing can be trained on these messages; None where something can.
 
     Each call has exactly one result, before the next turn. Only the calls of a session's last message may have none:
@@ -299,7 +299,7 @@ def fault_of(messages: list[Message]) -> str | None:
     return f"message {len(messages)}: a call before it has no result" if waiting and answered else None
 
 
-def _turn_fault(message: Message, calls: Sequence[dict[str, Any]]) -> str | None:
+def _turn_fault(message: ChatTurn, calls: Sequence[dict[str, Any]]) -> str | None:
     """What is wrong with an assistant turn by itself."""
     if not (message["content"] or "").strip() and not calls:
         return "an assistant turn without text and calls"

@@ -154,7 +154,7 @@ def repeat_keys_in_sdpa() -> None:
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """The sizes of a base. `linears` holds (in, out) of every linear layer but the head, by its last name."""
 
     hidden: int
@@ -181,7 +181,7 @@ class Shape:
         return sum(rank * (wide + high) for name in names for wide, high in self.linears[name])
 
 
-def shape_of(base: str) -> Shape:
+def shape_of(base: str) -> ModelShape:
     """The shape by the base's config; reads no weights. Raises BadInputError where the config cannot be used."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
@@ -199,7 +199,7 @@ def shape_of(base: str) -> Shape:
             linears.setdefault(name.rpartition(".")[2], []).append((module.in_features, module.out_features))
     heads = config.num_attention_heads
     width = getattr(config, "head_dim", None) or config.hidden_size // heads
-    return Shape(
+    return ModelShape(
         hidden=config.hidden_size,
         layers=config.num_hidden_layers,
         attention=width * heads,
@@ -228,7 +228,7 @@ def usual_learning_rate(base: str) -> float:
 
 
 def flops(
-    shape: Shape, lengths: Sequence[int], trained: Sequence[int], trainable: int, *, checkpointing: bool
+    shape: ModelShape, lengths: Sequence[int], trained: Sequence[int], trainable: int, *, checkpointing: bool
 ) -> float:
     """Floating-point operations of one pass over rows with these lengths and numbers of trained positions.
 
@@ -244,14 +244,14 @@ def flops(
     return float(body + adapter + attention + head)
 
 
-def activation_bytes(shape: Shape, tokens: int, *, checkpointing: bool, half: bool) -> int:
+def activation_bytes(shape: ModelShape, tokens: int, *, checkpointing: bool, half: bool) -> int:
     """Bytes that one micro-batch of `tokens` keeps for the backward pass, plus the layer in work."""
     layer = layer_bytes(shape, tokens, half=half)
     kept = tokens * shape.hidden * (2 if half else 4) if checkpointing else layer
     return shape.layers * kept + layer + tokens * 5 * shape.hidden
 
 
-def layer_bytes(shape: Shape, tokens: int, *, half: bool) -> int:
+def layer_bytes(shape: ModelShape, tokens: int, *, half: bool) -> int:
     """Bytes that one layer keeps for the backward pass.
 
     Counted as autograd's saved tensors on transformers 5.18's Llama with peft 0.21 and adapters on all linear layers.
@@ -277,7 +277,7 @@ class Workload:
     half: bool  # fp16 or bf16, not fp32
 
 
-def memory(shape: Shape, work: Workload) -> dict[str, int]:
+def memory(shape: ModelShape, work: Workload) -> dict[str, int]:
     """Peak bytes of a training run, by purpose and in total."""
     width = 2 if work.half else 4
     rest = shape.parameters - shape.linear_parameters
@@ -296,7 +296,7 @@ def memory(shape: Shape, work: Workload) -> dict[str, int]:
     return {**parts, "total": sum(parts.values())}
 
 
-def costs(shape: Shape, work: Workload) -> dict[str, Any]:
+def costs(shape: ModelShape, work: Workload) -> dict[str, Any]:
     """Parameters, operations, memory, and hours on each GPU in PEAK_FLOPS, of a training run."""
     trainable = shape.trainable(work.lora_r, work.lora_targets)
     once = flops(shape, work.lengths, work.trained, trainable, checkpointing=work.checkpointing)

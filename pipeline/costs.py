@@ -20,7 +20,7 @@ from pipeline.rates import RESAMPLES, percentile_interval, rate_of
 from schema import BadInputError, CascadeOutcome, CascadeReport, CascadeSummary, Usage
 
 MILLION = 1_000_000
-Verdict = Literal["win", "no win", "undecided"]
+CostVerdict = Literal["win", "no win", "undecided"]
 METRICS = ("escalation_rate", "cheap_resolve_rate", "resolve_rate", "cost_per_resolved_usd")
 
 
@@ -132,7 +132,7 @@ class CascadeComparison:
 
     n: int
     metrics: dict[str, MetricChange]
-    verdict: Verdict
+    verdict: CostVerdict
     why: str
 
 
@@ -175,7 +175,7 @@ METRIC_OF: dict[str, Callable[[Sequence[CascadeOutcome]], float | None]] = {
 }
 
 
-def verdict_on(metrics: dict[str, MetricChange], n: int) -> tuple[Verdict, str]:
+def verdict_on(metrics: dict[str, MetricChange], n: int) -> tuple[CostVerdict, str]:
     """A win where, by the intervals, cost per resolved falls and resolve rate does not; and why it is one or not."""
     cost, resolve = metrics["cost_per_resolved_usd"], metrics["resolve_rate"]
     assert resolve.interval is not None

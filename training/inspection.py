@@ -32,7 +32,7 @@ TRAINED_SHARE = (0.01, 0.95)  # outside this range a mask is broken, for any dat
 LOW_LR = 0.25  # share of the usual rate (5e-5 for Mistral-7B); full fine-tuning uses a tenth of the usual rate
 SHOWN_CHARACTERS = 40  # longest text that a finding quotes
 
-Check = Callable[[Example, Renderer], str]
+RowFault = Callable[[Example, Renderer], str]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def inspect(dataset: Dataset, renderer: Renderer, *, held_out: dict[str, list[st
     """Every check that needs no weights, in a fixed order."""
     examples = dataset.examples
 
-    def over(check: str, text: str, where: Check, level: str = "ERROR") -> Finding:
+    def over(check: str, text: str, where: RowFault, level: str = "ERROR") -> Finding:
         """The finding of one check over all rows; `where` returns the fault of a row, or an empty text."""
         wrong = [(example.id, fault) for example in examples if (fault := where(example, renderer))]
         if not wrong:

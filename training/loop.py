@@ -36,7 +36,7 @@ MIN_SCALE = 1.0  # of the gradient scaler: it starts at 65,536 and halves with e
 
 
 def add_lora(model: Any, settings: TrainingSettings) -> Any:
-    """The model with a fresh adapter in fp32 and everything else frozen; `Shape.trainable` checks the targets."""
+    """The model with a fresh adapter in fp32 and everything else frozen; `ModelShape.trainable` checks the targets."""
     import torch
     from peft import LoraConfig, get_peft_model
 

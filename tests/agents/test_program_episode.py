@@ -15,7 +15,7 @@ from agents.app import EndpointServer
 from agents.backend import BackendError
 from agents.canonical import ChatMessage, ToolCall
 from agents.known import OPT, PLAIN, PYTHON, AgentProgram
-from agents.policy import CONTEXT_TOKENS, Policy, PolicyBackend, ReferencePolicy
+from agents.policy import CONTEXT_TOKENS, AnswerPolicy, PolicyBackend, ReferencePolicy
 from agents.program_episode import ProgramLimits, play_program, program_options
 from agents.relay import PORT
 from agents.templates import ChatTemplate
@@ -43,7 +43,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     subprocess.run(["sh", "runs/agent_image.sh", "plain"], cwd=ROOT, check=True, timeout=600)
 
     def run(
-        policy: Policy,
+        policy: AnswerPolicy,
         scenario: Scenario,
         program: AgentProgram = PLAIN,
         limits: ProgramLimits = LIMITS,

@@ -15,7 +15,7 @@ import eval as evaluation
 import rollout
 from pipeline import stage
 from model import hardware, loading
-from model.hardware import GPU, Shape, Workload
+from model.hardware import GPU, ModelShape, Workload
 from model.loading import load_model
 from pipeline.files import read_json, write_json, write_record
 from schema import BadInputError
@@ -241,7 +241,7 @@ def test_unknown_targets_are_refused_before_weights_are_read(base: Path, tmp_pat
 
 
 @pytest.fixture(scope="module")
-def mistral(tmp_path_factory: pytest.TempPathFactory) -> Shape:
+def mistral(tmp_path_factory: pytest.TempPathFactory) -> ModelShape:
     """The shape of Mistral-7B, from its config alone."""
     from transformers import MistralConfig
 
@@ -256,7 +256,7 @@ def work(lengths: list[int], trained: list[int], *, half: bool = True, **changes
     return dataclasses.replace(found, half=half)
 
 
-def test_v100_recipe_trains_the_attention_projections(mistral: Shape) -> None:
+def test_v100_recipe_trains_the_attention_projections(mistral: ModelShape) -> None:
     recipe = (ROOT / "runs" / "v100.sh").read_text()
     (targets,) = re.findall(r"^targets=(\S+)$", recipe, re.M)
     assert f"{mistral.trainable(16, targets):,} parameters" in recipe
@@ -264,7 +264,7 @@ def test_v100_recipe_trains_the_attention_projections(mistral: Shape) -> None:
     assert recipe.count("python sft.py") == recipe.count('--lora-targets "$targets"') == 3
 
 
-def test_sizes_of_mistral_7b(mistral: Shape) -> None:
+def test_sizes_of_mistral_7b(mistral: ModelShape) -> None:
     assert mistral.parameters == 7_241_732_096
     assert mistral.trainable(16, "q_proj,k_proj,v_proj,o_proj") == 13_631_488
     assert mistral.trainable(16, "all-linear") == 41_943_040
@@ -288,7 +288,7 @@ def test_usual_learning_rate_falls_with_width(width: int, rate: float, tmp_path:
     assert hardware.usual_learning_rate(str(tmp_path)) == rate
 
 
-def test_operations_follow_the_6n_rule(mistral: Shape) -> None:
+def test_operations_follow_the_6n_rule(mistral: ModelShape) -> None:
     tokens = [2048] * 4
     per_token = hardware.flops(mistral, tokens, [0] * 4, 0, checkpointing=True) / sum(tokens)
     assert per_token == pytest.approx(6 * mistral.linear_parameters, rel=0.06)  # attention is the rest
@@ -331,6 +331,8 @@ def test_estimated_activations_are_close_to_autograds(dtype: str, checkpointing:
         loop.compact_loss(model, {"input_ids": ids, "labels": labels})
     found = sum(storage.nbytes() for storage in kept.values())
     how: dict[str, bool] = {"checkpointing": checkpointing, "half": dtype == "float16"}
-    estimated = hardware.activation_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, **how)
-    estimated -= hardware.layer_bytes(Shape(128, 6, 128, 64, 320, 500, 0), 192, half=how["half"])  # in work only later
+    estimated = hardware.activation_bytes(ModelShape(128, 6, 128, 64, 320, 500, 0), 192, **how)
+    estimated -= hardware.layer_bytes(
+        ModelShape(128, 6, 128, 64, 320, 500, 0), 192, half=how["half"]
+    )  # in work only later
     assert found * 0.75 < estimated < found * 1.34
