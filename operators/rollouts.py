@@ -16,7 +16,7 @@ from pathlib import Path
 from model.loading import model_hash
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Operator
-from operators.ray_episodes import EpisodeNode, EpisodeNodePlan, RayRun
+from operators.ray_episodes import EpisodeNode, EpisodeNodePlan, MakeOperators, RayRun
 from operators.under_way import UnderWay
 from pipeline.files import LIVE, read_record, write_record
 from pipeline.ray_workers import Nodes
@@ -161,13 +161,17 @@ def player(plan: RolloutPlan, count: int) -> Iterator[tuple[WorkerPool, Play]]:
         yield pool, play
 
 
-def episode_nodes(plan: RolloutPlan, ray: RayRun, *, most: float = math.inf) -> Nodes[EpisodeNode]:
+def episode_nodes(
+    plan: RolloutPlan, ray: RayRun, *, most: float = math.inf, own: MakeOperators | None = None
+) -> Nodes[EpisodeNode]:
     """The nodes of a cluster as a context: each plays episodes under the seed, limits and image of `plan`.
 
-    `most` is the number of episodes in all, where it is known: no node starts more sandboxes ahead.
+    `most` is the number of episodes in all, where it is known: no node starts more sandboxes ahead. `own` makes the
+    operators of this process's node, where this process holds a model already.
     """
     base_hash = model_hash(ray.base) if ray.base is not None else None
     begin = EpisodeNodePlan(ray, plan.seed, plan.limits, plan.workers, plan.image, base_hash, most)
     return Nodes(
-        ray.address, workers=plan.workers, begin=begin, cancelled=plan.cancelled, needs_device=ray.base is not None
-    )
+        ray.address, workers=plan.workers, begin=begin, cancelled=plan.cancelled, needs_device=ray.base is not None,
+        own=None if own is None else replace(begin, run=replace(ray, make=own, base=None)),
+    )  # fmt: skip

@@ -85,6 +85,27 @@ class _Node:
     actor: Any
     free: int
 
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Have the actor do something; `_answer` waits for what it returns."""
+        return getattr(self.actor, method).remote(*arguments)
+
+    def end(self) -> None:
+        """End the actor's process."""
+        import ray
+
+        ray.kill(self.actor)
+
+
+class _ThisProcess(_Node):
+    """The node of this process, whose tasks run here, in the thread that asks."""
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Do it; `_answer` has nothing to wait for."""
+        return getattr(self.actor, method)(*arguments)
+
+    def end(self) -> None:
+        """End nothing: the process goes on."""
+
 
 class Nodes(Generic[H]):
     """Actors on the nodes of a cluster, while the `with` block lasts.
@@ -96,14 +117,15 @@ class Nodes(Generic[H]):
             node.
         cancelled: once it is set, the holds' own events are set.
         needs_device: start one actor per GPU of a node (one where there is none), instead of one per node.
+        own: makes what this process holds for the tasks of its own node, which then gets no actor.
     """
 
     def __init__(
         self, address: str, *, workers: int, begin: Callable[[], H], cancelled: threading.Event,
-        needs_device: bool = False,
+        needs_device: bool = False, own: Callable[[], H] | None = None,
     ) -> None:  # fmt: skip
         self.address, self.workers, self.begin = address, workers, begin
-        self.cancelled, self.needs_device = cancelled, needs_device
+        self.cancelled, self.needs_device, self.own = cancelled, needs_device, own
         self._nodes: list[_Node] = []
         self._change, self._closing = threading.Condition(), threading.Event()
         self._open = contextlib.ExitStack()
@@ -124,12 +146,10 @@ class Nodes(Generic[H]):
 
     def call(self, work: Callable[Concatenate[H, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:
         """What `work(hold, ...)` returns or raises on some node. All of it is pickled. Raises NodeLostError."""
-        import ray
-
         for _ in range(NODE_TRIES):
             node = self._acquire()
             try:
-                value, error = ray.get(node.actor.call.remote(work, arguments, keywords))
+                value, error = _answer(node.ask("call", work, arguments, keywords))
             except _lost():
                 self._drop(node)
                 continue
@@ -145,13 +165,11 @@ class Nodes(Generic[H]):
 
         Raises what an actor raised; a node that is lost is used no more. Raises NodeLostError where none is left.
         """
-        import ray
-
         with self._change:
-            replies = [(node, node.actor.call.remote(work, arguments, keywords)) for node in self._nodes]
+            replies = [(node, node.ask("call", work, arguments, keywords)) for node in self._nodes]
         for node, reply in replies:
             try:
-                _, error = ray.get(reply)
+                _, error = _answer(reply)
             except _lost():
                 self._drop(node)
                 continue
@@ -169,21 +187,25 @@ class Nodes(Generic[H]):
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        places = [(name, id_, gpus) for name, id_, gpus in _places() for _ in range(gpus if self.needs_device else 1)]
-        places = places or [(name, id_, 0) for name, id_, _ in _places()]
-        if not places:
+        nodes = _places()
+        if not nodes:
             raise BadInputError(f"--ray {self.address}: no living node has a CPU; start one with `ray start`")
-        slots = math.ceil(self.workers / len(places))
+        on_devices = self.needs_device and any(gpus for *_, gpus in nodes)
+        nodes = [(name, id_, gpus if on_devices else 1) for name, id_, gpus in nodes if gpus or not on_devices]
+        here = ray.get_runtime_context().get_node_id() if self.own is not None else None
+        own = [name for name, id_, _ in nodes if id_ == here]
+        places = [(name, id_) for name, id_, actors in nodes if id_ != here for _ in range(actors)]
+        slots = math.ceil(self.workers / len(own + places))
         kept = {name: value for name, value in os.environ.items() if name.startswith("SEKFT_") or name == THREADS}
         actor_of = ray.remote(_NodeActor)
-        for name, id_, gpus in places:
+        for name, id_ in places:
             # It asks for no CPU: a node with fewer CPUs than GPUs, or with another run on it, would make this wait.
             actor = actor_of.options(
-                num_cpus=0, num_gpus=int(self.needs_device and gpus > 0), max_concurrency=slots + 4,
+                num_cpus=0, num_gpus=int(on_devices), max_concurrency=slots + 4,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(id_, soft=False),
             ).remote()  # fmt: skip
             self._nodes.append(_Node(name, actor, slots))
-        begun = [(node, node.actor.begin.remote(self.begin, str(Path.cwd()), kept)) for node in self._nodes]
+        begun = [(node, node.ask("begin", self.begin, str(Path.cwd()), kept)) for node in self._nodes]
         for node, reply in begun:
             try:
                 error = ray.get(reply, timeout=BEGIN_SECONDS)
@@ -197,6 +219,10 @@ class Nodes(Generic[H]):
                 raise BadInputError(f"--ray: node {node.name}: {error}")
             if error is not None:
                 raise error
+        if self.own is not None and own:
+            stand_in = _NodeActor()
+            stand_in.hold = self.own()
+            self._nodes.append(_ThisProcess(own[0], stand_in, slots))
 
     def _acquire(self) -> _Node:
         """The living node with the most room, once one has any."""
@@ -237,18 +263,16 @@ class Nodes(Generic[H]):
         import ray
 
         with self._change:
-            replies = [getattr(node.actor, method).remote() for node in self._nodes]
-        if replies:
+            asked = [(node, node.ask(method)) for node in self._nodes]
+        if replies := [reply for node, reply in asked if not isinstance(node, _ThisProcess)]:
             ray.wait(replies, num_returns=len(replies), timeout=END_SECONDS)
 
     def _end(self) -> None:
         """Have the actors free what they hold, also where some have not begun; then end them."""
-        import ray
-
         self._closing.set()
         self._each("close")
         for node in self._nodes:
-            ray.kill(node.actor)
+            node.end()
 
 
 class _NodeActor:
@@ -332,6 +356,13 @@ def require_reachable(address: str) -> None:
     except (OSError, OverflowError) as error:  # the latter: no port has such a number
         told = f"--ray {address}: nothing answers there ({error}); name the host:port that `ray start --head` printed"
         raise BadInputError(told) from error
+
+
+def _answer(reply: Any) -> Any:
+    """What a call of an actor returned."""
+    import ray
+
+    return ray.get(reply) if isinstance(reply, ray.ObjectRef) else reply
 
 
 def _lost() -> tuple[type[Exception], ...]:

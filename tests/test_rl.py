@@ -1,5 +1,6 @@
 """rl.py on a real tiny base and real sandboxes: it learns, logs, resumes, replays, and refuses what it must."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 import rl
@@ -21,6 +23,7 @@ from schema import Trajectory
 from tests.helpers import ROOT, tiny
 from tests.helpers.policy import FLAGS, NEVER, undecided_adapter, write_worlds
 from tests.helpers.processes import heed_signals, sandboxes_of
+from tests.helpers.ray_cluster import head
 from tests.helpers.rollouts import write_scenarios
 from tests.helpers.training import exit_code
 from training.rl_run import last_state
@@ -242,8 +245,11 @@ def test_an_interrupt_leaves_no_sandbox_and_is_one_line(made: Path, tmp_path: Pa
 def test_nodes_of_a_cluster_play_the_same_episodes(
     made: Path, trained: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
-    process = started([*flags_of(made, tmp_path / "ray", "--updates", 2), "--ray", "local"])
-    printed, errors = process.communicate(timeout=600)
+    with head(2) as cluster:
+        cluster.add_node(num_cpus=2, include_dashboard=False, object_store_memory=100 << 20)
+        cluster.wait_for_nodes()
+        process = started([*flags_of(made, tmp_path / "ray", "--updates", 2), "--ray", cluster.address])
+        printed, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     assert len(printed.splitlines()) == 1
     ours, theirs = (
@@ -257,6 +263,19 @@ def test_nodes_of_a_cluster_play_the_same_episodes(
     assert all(line["log_prob_difference_mean"] < 1e-4 for line in history(tmp_path / "ray"))
     assert same_weights(tmp_path / "ray", trained[0])
     assert not sandboxes_of(process.pid)
+
+
+def test_a_cluster_of_this_machine_alone_holds_the_base_once(made: Path, tmp_path: Path) -> None:
+    process = started([*flags_of(made, tmp_path, "--updates", 1, "--no-reload"), "--ray", "local"])
+    seen: set[str] = set()
+    while process.poll() is None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(process.pid).children(recursive=True):
+                seen.add(" ".join(child.cmdline())[:200])
+        time.sleep(0.1)
+    assert process.returncode == 0, process.communicate()[1]
+    assert any("raylet" in one for one in seen)
+    assert [one for one in seen if "_NodeActor" in one] == []
 
 
 def test_the_last_complete_step_is_found_whatever_a_kill_left(tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
 """Play the episodes of rl.py on the nodes of a Ray cluster, with the weights of the step.
 
-    with policy_nodes(settings, image_digest, dtype="float32", cancelled=cancelled) as nodes:
+    with policy_nodes(settings, image_digest, own, dtype="float32", cancelled=cancelled) as nodes:
         hand_out(nodes, adapter)
         run_episodes(RolloutPlan(..., ray=nodes), episodes, out, label="step 1")
 
-A node loads the base with the start adapter once. Before a step it is sent the two files of the step's adapter.
+A node loads the base with the start adapter once. Before a step it is sent the two files of the step's adapter. The
+node of this process plays with the model that is trained here.
 """
 
 import dataclasses
 import tempfile
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -58,14 +60,17 @@ class NodePolicy:
 
 
 def policy_nodes(
-    settings: RlSettings, image_digest: str, *, dtype: str, cancelled: threading.Event
+    settings: RlSettings, image_digest: str, own: Callable[[], Operator], *, dtype: str, cancelled: threading.Event
 ) -> Nodes[EpisodeNode]:
-    """The nodes of the cluster that --ray names, as a context; each holds the base in `dtype`, as in `float32`."""
+    """The nodes of the cluster that --ray names, as a context; each holds the base in `dtype`, as in `float32`.
+
+    `own` makes the operator of an episode that this process plays.
+    """
     assert settings.ray is not None
     make = partial(NodePolicy, dataclasses.replace(settings, dtype=DTYPE_FLAGS[dtype]))
     limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
     plan = RolloutPlan(ReferenceOperator, settings.seed, limits, settings.workers, cancelled, settings.image)
-    return episode_nodes(plan, RayRun(settings.ray, image_digest, make, settings.base))
+    return episode_nodes(plan, RayRun(settings.ray, image_digest, make, settings.base), own=lambda _: own)
 
 
 def hand_out(nodes: Nodes[EpisodeNode], adapter: Path) -> None:
@@ -78,7 +83,8 @@ def receive_weights(node: EpisodeNode, files: dict[str, bytes], digest: str) -> 
     from peft import load_peft_weights, set_peft_model_state_dict
 
     policy = node.operators
-    assert isinstance(policy, NodePolicy)
+    if not isinstance(policy, NodePolicy):  # this process, whose model has them
+        return
     with tempfile.TemporaryDirectory(prefix="sekft-") as place:
         for name, content in files.items():
             (Path(place) / name).write_bytes(content)

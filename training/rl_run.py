@@ -17,7 +17,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from model.decoder import Decoder
 from model.loading import adapter_hash
 from model.render import Renderer
 from operators.episode import Episode, EpisodeLimits
+from operators.local import LocalOperator
 from operators.ray_episodes import EpisodeNode
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
 from pipeline.files import read_json, write_identity, write_json
@@ -94,9 +94,9 @@ class PolicyRun:
         self.policy = Policy(settings)
         if self.state.step:
             self.policy.load(self.adapter)
-        self.decoder = Decoder(self.policy.model)
+        self.decoder, self.digest = Decoder(self.policy.model), adapter_hash(self.adapter)
         self.cancelled = threading.Event()
-        self.nodes: Nodes[EpisodeNode] | None = None  # that play the episodes; None: this process does
+        self.nodes: Nodes[EpisodeNode] | None = None  # that play the episodes; None: this process alone does
         self.curriculum = Curriculum(list(self.scenarios), settings, self.state.visits)
         write_history(out, self.state.log)
 
@@ -163,17 +163,16 @@ class PolicyRun:
             for id_ in pick.ids
         }
         every = [episode for episodes in zip(*planned.values(), strict=True) for episode in episodes]
-        digest = adapter_hash(self.adapter)
-        found = {one.id: known for one in every if (known := self._finished(directory, one, digest))}
+        self.digest = adapter_hash(self.adapter)
+        found = {one.id: known for one in every if (known := self._finished(directory, one))}
         checks: list[float] = []
-        operator = partial(policy_operator, settings, self.decoder, self.renderer, digest, self.cancelled)
         began = time.monotonic()
         if todo := [one for one in every if one.id not in found]:
             limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
             if self.nodes is not None:
                 hand_out(self.nodes, self.adapter)
             plan = RolloutPlan(
-                operator, settings.seed, limits, settings.workers, self.cancelled, settings.image, self.nodes,
+                self.operator, settings.seed, limits, settings.workers, self.cancelled, settings.image, self.nodes,
                 checked=checks.append,
             )  # fmt: skip
             found |= run_episodes(plan, todo, directory, label=f"step {self.state.step + 1}")
@@ -183,10 +182,14 @@ class PolicyRun:
         groups = [self._group([found[one.id] for one in episodes]) for episodes in planned.values()]
         return StepGroups(groups, pick, time.monotonic() - began, sum(checks))
 
-    def _finished(self, directory: Path, episode: Episode, digest: str) -> Trajectory | None:
+    def operator(self) -> LocalOperator:
+        """What plays one episode of the step that is under way."""
+        return policy_operator(self.settings, self.decoder, self.renderer, self.digest, self.cancelled)
+
+    def _finished(self, directory: Path, episode: Episode) -> Trajectory | None:
         """An episode of this step that an interrupted run has played."""
         known = read_finished(directory, episode)
-        if known is not None and known.operator.adapter_hash != digest:
+        if known is not None and known.operator.adapter_hash != self.digest:
             raise BadInputError(
                 f"{directory / episode.id}.json: operator.adapter_hash: was sampled by another adapter than that of "
                 f"step {self.state.step}; pass --redo to start over"
@@ -229,7 +232,7 @@ def train_policy(
     with contextlib.ExitStack() as stack:
         if settings.ray is not None and image_digest is not None and resumed < total:
             run.nodes = stack.enter_context(
-                policy_nodes(settings, image_digest, dtype=run.policy.dtype, cancelled=run.cancelled)
+                policy_nodes(settings, image_digest, run.operator, dtype=run.policy.dtype, cancelled=run.cancelled)
             )
         progress = stack.enter_context(stage.Progress(total, "rl"))
         for line in run.state.log:

@@ -81,26 +81,32 @@ def client_of(engine: str) -> Any:
 
 
 @contextlib.contextmanager
-def two_nodes(image: str) -> Iterator[TwoNodes]:
-    """A cluster of two nodes with an engine each; the image is copied to the second engine."""
+def head(cpus: int) -> Iterator[Any]:
+    """A cluster of its head alone, which plays nothing where it has no CPU."""
     from ray.cluster_utils import Cluster
 
-    with contextlib.ExitStack() as stack:
-        second = stack.enter_context(own_engine())
-        client_of(second).images.load(b"".join(client_of(FIRST_ENGINE).images.get(image).save(named=True)))
-        # A directory for ray's files, since it leaves them behind; its sockets need a short path.
-        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp"))
-        args = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 100 << 20, "temp_dir": temporary}
+    # A directory for ray's files, since it leaves them behind; its sockets need a short path.
+    with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as temporary:
+        args = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": 100 << 20, "temp_dir": temporary}
         Path("/tmp/ray").mkdir(exist_ok=True)  # the head's address is written there, and the directory is not made
         cluster = Cluster(initialize_head=True, head_node_args=args)
         try:
-            made = TwoNodes(cluster, second)
-            made.add(FIRST_ENGINE)
-            made.add(second)
-            cluster.wait_for_nodes()
-            yield made
+            yield cluster
         finally:
             cluster.shutdown()  # type: ignore[no-untyped-call]
+
+
+@contextlib.contextmanager
+def two_nodes(image: str) -> Iterator[TwoNodes]:
+    """A cluster of two nodes with an engine each; the image is copied to the second engine."""
+    with contextlib.ExitStack() as stack:
+        second = stack.enter_context(own_engine())
+        client_of(second).images.load(b"".join(client_of(FIRST_ENGINE).images.get(image).save(named=True)))
+        made = TwoNodes(stack.enter_context(head(0)), second)
+        made.add(FIRST_ENGINE)
+        made.add(second)
+        made.cluster.wait_for_nodes()
+        yield made
 
 
 @contextlib.contextmanager

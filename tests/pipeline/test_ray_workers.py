@@ -26,7 +26,7 @@ from sandbox.containers import IMAGE, require_image
 from schema import BadInputError
 from tests.helpers import ROOT, tiny
 from tests.helpers.processes import heed_signals
-from tests.helpers.ray_cluster import FIRST_ENGINE, LoggedHold, TwoNodes, client_of, two_nodes
+from tests.helpers.ray_cluster import FIRST_ENGINE, LoggedHold, TwoNodes, client_of, head, two_nodes
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
@@ -138,6 +138,24 @@ def test_every_device_of_a_node_begins_once(cluster: TwoNodes, tmp_path: Path) -
         assert sorted(begun.values()) == ["0", "1"]
     finally:
         cluster.cluster.remove_node(node)
+
+
+def test_what_this_process_holds_serves_its_own_node(tmp_path: Path) -> None:
+    begin, own = (partial(LoggedHold, tmp_path / name) for name in ("actors", "here"))
+    with head(1) as cluster:
+        with Nodes(cluster.address, workers=2, begin=begin, own=own, cancelled=threading.Event()) as nodes:
+            assert nodes.call(LoggedHold.work, 1) == (os.getpid(), 1, 0)
+        cluster.add_node(num_cpus=1, include_dashboard=False, object_store_memory=100 << 20)
+        cluster.wait_for_nodes()
+        with Nodes(cluster.address, workers=2, begin=begin, own=own, cancelled=threading.Event()) as nodes:
+            nodes.everywhere(LoggedHold.load)
+            with WorkerPool(2, cancelled=nodes.cancelled, release=nodes.release) as pool:
+                told = [pool.submit(nodes.call, LoggedHold.work, number) for number in range(20)]
+                processes = {one.result(timeout=60)[0] for one in told}
+            assert {one.result()[2] for one in told} == {1}
+    (there,) = {json.loads(line)[0] for line in (tmp_path / "actors").read_text().splitlines()}
+    assert processes == {os.getpid(), there}
+    assert len((tmp_path / "here").read_text().splitlines()) == 2
 
 
 def begun_and_told(cluster: TwoNodes, log: Path) -> tuple[dict[int, str], list[tuple[int, int, int]]]:
