@@ -37,7 +37,7 @@ from formats.cards import (
     dataset_card,
 )
 from formats.licence import base_licence
-from model.loading import adapter_argument, directory_of, model_hash
+from model.loading import adapter_argument, adapter_hash, directory_of, model_hash
 from pipeline.files import (
     checked,
     read_identity,
@@ -137,6 +137,8 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
         )
     runs = dict(zip(names, settings.runs, strict=True))
     reports = {name: read_report(run) for name, run in runs.items()}
+    for run in settings.runs:
+        refuse_other_adapter(run, adapter)
     overlaps = []
     for path in (*(run / OVERLAP for run in settings.runs if (run / OVERLAP).exists()), *settings.overlap):
         if (found := read_overlap(path)) not in overlaps:
@@ -168,6 +170,13 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
         stage.finish(settings.out, manifest, ids=[], counts={"evals": len(reports)})
     stage.print_summary({"out": str(settings.out), "adapter": str(adapter), "evals": len(reports)})
     return stage.DONE
+
+
+def refuse_other_adapter(run: Path, adapter: Path) -> None:
+    """Raise BadInputError where an eval's manifest does not name these weights: its rates are another adapter's."""
+    played = read_manifest(run)
+    if played is None or adapter_hash(adapter) not in played.inputs.values():
+        raise BadInputError(f"--runs {run}: is no eval of the weights in {adapter}; name evals of this adapter")
 
 
 def held_out(settings: PublishSettings, scenarios: Path, records: list[Scenario]) -> Holdout | None:

@@ -20,7 +20,7 @@ from exports.holdout import Holdout
 from formats.cards import AdapterParts, DatasetParts, GateCounts, adapter_card, dataset_card
 from formats.licence import base_licence
 from generate import sample_combinations
-from model.loading import model_hash
+from model.loading import adapter_hash, model_hash
 from pipeline.files import read_json, write_identity, write_json, write_record, write_report
 from pipeline.rates import compare_subjects
 from records.overlap import Overlap
@@ -88,6 +88,13 @@ def adapter_directory(place: Path) -> Path:
     return place
 
 
+def write_eval(place: Path, weights: str) -> None:
+    """The report of an eval, and the manifest that names the weights that played."""
+    write_report(place, report())
+    made = {"stage": "eval", "finished": True, "inputs": {"adapter_model.safetensors": weights}}
+    write_json(place / "manifest.json", made)
+
+
 def head_of(card: RepoCard) -> dict[str, Any]:
     """The card's YAML head."""
     return dict(yaml.safe_load(card.data.to_yaml()))
@@ -128,12 +135,14 @@ def test_a_data_set_becomes_a_folder(tmp_path: Path) -> None:
 
 def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
     adapter = adapter_directory(tmp_path / "ckpt")
-    write_report(tmp_path / "eval-a", report())
+    write_eval(tmp_path / "eval-a", "f" * 64)
     write_json(tmp_path / "eval-a" / "overlap.json", OVERLAP)
-    code, _, _ = run(
-        "--adapter", adapter, "--runs", tmp_path / "eval-a", "--out", tmp_path / "out", "--base-model", "a/b"
-    )
-    assert code == 0
+    flags = ["--adapter", adapter, "--runs", tmp_path / "eval-a", "--out", tmp_path / "out", "--base-model", "a/b"]
+    code, _, message = run(*flags)
+    assert (code, message.splitlines()[-1].endswith("name evals of this adapter")) == (2, True), message
+    assert not (tmp_path / "out").exists()
+    write_eval(tmp_path / "eval-a", adapter_hash(adapter))
+    assert run(*flags)[0] == 0
     names = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert names == {
         "README.md", "manifest.json", "adapter_model.safetensors", "adapter_config.json", "sekft.json", "render.json",
@@ -231,7 +240,7 @@ def finished_run(place: Path, holdouts: dict[str, tuple[str, list[Scenario]]], e
             write_record(place / name / "holdout", scenario)
         write_json(place / name / "holdout" / "manifest.json", {"finished": True, "flags": {"by": by}})
     for name in evals:
-        write_report(place / name, report())
+        write_eval(place / name, adapter_hash(place / "adapter"))
     return place
 
 

@@ -77,7 +77,10 @@ class Policy:
         with fast_layers(self.model):
             if self.compact is None:
                 self.compact = self._head_is_plain(data.rows[0])
-            reference = self._start_log_probs(data.rows) if self.settings.kl else [None] * len(data.rows)
+            reference: list[Any] = [None] * len(data.rows)
+            if self.settings.kl:  # once for all epochs of the step
+                with self.start_weights():
+                    reference = self.log_probs(data.rows)
             pieces = [
                 {"input_ids": self._ids(row), "row": row, "reference": known, "index": index}
                 for index, (row, known) in enumerate(zip(data.rows, reference, strict=True))
@@ -131,11 +134,11 @@ class Policy:
                 for name, weight in self.named.items():
                     weight.copy_(now[name])
 
-    def _start_log_probs(self, rows: Sequence[PolicyRow]) -> list[Any]:
-        """The log-probs of the start adapter, once for all epochs of the step."""
+    def log_probs(self, rows: Sequence[PolicyRow]) -> list[Any]:
+        """The log-probs of each row's sampled tokens, (T,), with the weights as they are now."""
         import torch
 
-        with self.start_weights(), torch.no_grad(), self.autocast():
+        with torch.no_grad(), self.autocast():
             return [self._log_probs({"row": row, "input_ids": self._ids(row)}, with_entropy=False)[0] for row in rows]
 
     def _measure(self, pieces: Sequence[dict[str, Any]]) -> dict[int, dict[str, float]]:
