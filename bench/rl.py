@@ -150,8 +150,6 @@ def one_step(settings: RlSettings, workers: int) -> Table:
 
 def rates(settings: RlSettings) -> Table:
     """What one optimizer step does to the policy at each rate."""
-    import torch
-
     settings = dataclasses.replace(settings, updates=MANY)
     played = rl.replay_of(settings, read_scenarios(settings.scenarios)) or []
     data = rl.policy_data_of([group for groups in played for group in groups], settings)
