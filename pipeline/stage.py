@@ -276,7 +276,7 @@ class Progress:
         self.done += 1
         if self.bar.disable:
             line = f"{self.label} {self.done}/{self.total or '?'} {name} {result}".replace("\n", " ")
-            print(as_text(line), file=sys.stderr, flush=True)
+            print(as_text(line) + "\n", end="", file=sys.stderr, flush=True)  # one write: an interrupt cuts no line
         else:
             self.bar.set_postfix_str(as_text(result[:40]))
             self.bar.update()
