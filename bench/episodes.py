@@ -216,15 +216,9 @@ def speed(rows: Sequence[Spent], sampled: int, needed: float, done: float) -> Ta
 
 
 def cache(
-    model: Any,
-    shape: ModelShape,
-    rounds: int,
-    *,
-    prompt: int = 600,
-    turns: int = 8,
-    output: int = 120,
-    length: int = 20,
-) -> Table:
+    model: Any, shape: ModelShape, rounds: int, *,
+    prompt: int = 600, turns: int = 8, output: int = 120, length: int = 20,
+) -> Table:  # fmt: skip
     """Compare a session whose cache is kept with one that reads its context again at every turn."""
     size: dict[str, Any] = {"prompt": prompt, "turns": turns, "output": output, "length": length}
     spent: dict[str, list[Spent]] = {"kept": [], "re-prefill": []}

@@ -276,7 +276,7 @@ class Nodes(Generic[H]):
 
 
 class _NodeActor:
-    """The actor: it lives on a node, in a process of its own."""
+    """The actor: it lives on a node, in a process of its own. In `_ThisProcess` it is a plain object."""
 
     hold: Any = None
 
