@@ -201,9 +201,9 @@ def chosen(flag: str, given: str | None, known: Iterable[str]) -> list[str]:
     return sorted(set(names), key=order.index)
 
 
-def sample_combinations(n: int, seed: int, tasks: Sequence[str] = tuple(ARCHETYPES)) -> list[Combination]:
+def sample_combinations(n: int, seed: int) -> list[Combination]:
     """The first `n` combinations for `seed`."""
-    return [attempt.combination for attempt in islice(attempts(seed, tasks), n)]
+    return [attempt.combination for attempt in islice(attempts(seed, tuple(ARCHETYPES)), n)]
 
 
 def attempts(

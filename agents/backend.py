@@ -21,6 +21,7 @@ from model.decoder import Context, Decoder, Turn
 from operators.chat import require_address
 
 SLOTS = 32  # samples at once; those that come later wait
+REPLY_SECONDS = 600.0  # another server's time for one reply
 POLL_SECONDS = 0.05  # how often a request to another server looks whether it was cancelled
 # A server may take its defaults from the model's generation_config.json; sampling must be the model's own distribution.
 PLAIN_SAMPLING = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
@@ -210,17 +211,13 @@ class CompletionsBackend:
         model: the name under which it serves the model.
         end_ids: ids that end a reply.
         key: its API key.
-        timeout_seconds: for one reply.
         retries: further tries after an error of the server.
 
     Raises BadInputError for a URL that is none, and BackendError where it does not answer, does not have the model, or
     does not say how long a context may be.
     """
 
-    def __init__(
-        self, url: str, model: str, *, end_ids: frozenset[int], key: str = "none", timeout_seconds: float = 600.0,
-        retries: int = 2,
-    ) -> None:  # fmt: skip
+    def __init__(self, url: str, model: str, *, end_ids: frozenset[int], key: str = "none", retries: int = 2) -> None:
         from openai import OpenAI, OpenAIError
 
         require_address(url, key)
@@ -228,7 +225,7 @@ class CompletionsBackend:
         self._settings: dict[str, Any] = {
             "base_url": url,
             "api_key": key,
-            "timeout": timeout_seconds,
+            "timeout": REPLY_SECONDS,
             "max_retries": retries,
         }
         try:

@@ -10,7 +10,7 @@ from model.render import opening, session_messages, start_prompt
 from operators.protocol import CancelledError, ContextFullError, Operator, OperatorError, UnusableAnswerError
 from pipeline.costs import total_usage
 from pipeline.verdicts import terminal_of, verdict_of
-from sandbox.containers import IMAGE, LIFETIME_SECONDS, SandboxError, SandboxOptions, image_tools
+from sandbox.containers import LIFETIME_SECONDS, SandboxError, SandboxOptions, image_tools
 from sandbox.session import TRANSPORT, LockedOutError, Session, SessionSource, session
 from sandbox.tree import changes_between, tree_of
 from sandbox.wrapper import WRAPPER_HASH
@@ -80,7 +80,6 @@ def run_episode(
     limits: EpisodeLimits,
     cancelled: threading.Event | None = None,
     pool: SessionSource | None = None,
-    image: str = IMAGE,
     told: Callable[[str], None] | None = None,
     checked: Callable[[float], None] | None = None,
 ) -> Trajectory:
@@ -95,8 +94,7 @@ def run_episode(
         seed: with the scenario and the sample it decides the seed of the record, and nothing else does.
         limits: of steps and seconds.
         cancelled: once set, the session ends before its next command, with outcome `cancelled`.
-        pool: sandboxes that were started ahead of time, on their own image.
-        image: of the sandbox, where there is no pool.
+        pool: sandboxes that were started ahead of time, on their own image; else one is started on the default image.
         told: takes each command before it runs.
         checked: takes the seconds that the grading took.
     """
@@ -104,7 +102,7 @@ def run_episode(
     progress, shell, verified = EpisodeSoFar(told=told), None, False
     changes: Changes | None = None
     error: str | None = None
-    options = pool.options if pool else SandboxOptions(image=image, lifetime_seconds=limits.lifetime_seconds())
+    options = pool.options if pool else SandboxOptions(lifetime_seconds=limits.lifetime_seconds())
     operator.begin(scenario, episode.seed_in(seed))
     try:
         progress.tools = image_tools(options.image)

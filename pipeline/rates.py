@@ -32,11 +32,12 @@ LOOP_COMMANDS, LOOP_TEXTS = 5, 2
 RESAMPLES = 2000  # of the bootstrap
 
 
-def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float] | None:
-    """The Wilson score interval of a proportion (Wilson 1927); None for n = 0, where there is no rate."""
+def wilson(successes: int, n: int) -> tuple[float, float] | None:
+    """The 95 % Wilson score interval of a proportion (Wilson 1927); None for n = 0, where there is no rate."""
     if n == 0:
         return None
-    p, zz = successes / n, z * z
+    p, z = successes / n, 1.959964
+    zz = z * z
     centre, half = p + zz / (2 * n), z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
     return max(0.0, (centre - half) / (1 + zz / n)), min(1.0, (centre + half) / (1 + zz / n))
 

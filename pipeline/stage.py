@@ -32,7 +32,7 @@ from schema import BadInputError, Manifest, WorldError, sha256
 DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_BASE = "base/smollm2"  # what get_base.py writes, and every --base reads where none is given
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epochs"})
+MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epochs", "updates"})
 
 
 def command_line(doc: str | None) -> argparse.ArgumentParser:

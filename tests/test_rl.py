@@ -179,6 +179,20 @@ def test_a_finished_run_returns_at_once_and_other_flags_are_refused(
     assert (code, "--kl was 0.0, is 0.1" in err) == (2, True), err
 
 
+def test_a_finished_run_goes_on_with_more_updates(
+    trained: tuple[Path, dict[str, Any]], made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, _ = trained
+    summary(capsys, *flags_of(made, tmp_path, "--updates", 1, "--no-reload"))
+    code, _, err = in_process(capsys, *flags_of(made, tmp_path, "--updates", 2, "--holdout", made / "scenarios"))
+    assert (code, "held out" in err) == (2, True), err
+    result = summary(capsys, *flags_of(made, tmp_path, "--updates", 2, "--no-reload"))
+    assert (result["resumed_from"], result["steps"]) == (1, 2)
+    assert same_weights(tmp_path, whole)
+    code, _, err = in_process(capsys, *flags_of(made, tmp_path, "--updates", 1))
+    assert (code, "--updates was 2, is 1" in err) == (2, True), err
+
+
 def step_2_is_sampling(out: Path) -> bool:
     return any((out / "episodes" / f"{id_}-s4.json").exists() for id_ in SIGNAL)
 

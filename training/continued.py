@@ -17,6 +17,7 @@ from model.loading import adapter_hash, fetch, model_hash
 from model.render import Renderer
 from pipeline.files import read_identity, read_manifest, read_scenarios, sessions_in_base
 from pipeline.holdout import each_once, refuse_overlap
+from pipeline.stage import MAY_GROW
 from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession
 from training.run import load_tokenizer
 from training.settings import ContinuedSettings
@@ -39,12 +40,16 @@ def start_of(adapter: Path) -> AdapterIdentity:
 def checked_start(settings: C, out: Path) -> tuple[C, Renderer, bool]:
     """The settings with their learning rate, the start's renderer, and whether the run in `out` is finished.
 
+    It is not where it has fewer epochs or updates than the settings: then it goes on.
+
     Checks machine, base and start adapter before any weight is read; a finished run needs no such machine.
     """
     if settings.adapter.resolve() == out.resolve():
         raise BadInputError(f"--out {out}: is the start adapter; name another --out")
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
+    if before is not None and any(getattr(settings, name) != before.flags[name] for name in MAY_GROW & {*before.flags}):
+        finished = False
     if not finished:
         loading.check_machine(settings.base, settings.dtype)
     fetch(settings.base, settings.adapter)

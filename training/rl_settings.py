@@ -100,7 +100,12 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     )
     add("--scenarios", type=Path, required=True, help="directory of scenarios to play, or that --replay's are of")
     add("--replay", type=Path, default=None, help="train on these recorded episodes and play none (default: play)")
-    add("--updates", type=int, default=50, help="steps: play, then update (default 50; --replay: at most)")
+    add(
+        "--updates",
+        type=int,
+        default=50,
+        help="steps: play, then update (default 50; --replay: at most); may grow on a rerun",
+    )
     add("--groups", type=int, default=8, help="scenarios in a step (default 8)")
     add("--episodes", type=int, default=4, help="episodes of each scenario in a step (default 4)")
     add("--epochs", type=int, help=f"optimizer steps on the episodes of a step (default {EPOCHS})")

@@ -99,9 +99,9 @@ class Names:
         """A fresh file name."""
         return f"{self.stem(plain=plain)}.{ext}" if ext else self.stem(plain=plain)
 
-    def directory(self, *, plain: bool = True) -> str:
-        """A fresh directory name; plain by default, since an awkward one makes every path below it awkward."""
-        return self.stem(plain=plain)
+    def directory(self) -> str:
+        """A fresh directory name, never awkward: else every path below it would be."""
+        return self.stem(plain=True)
 
     def path(self, ext: str = "txt", depth: int = 1, *, plain: bool = False) -> str:
         """A fresh relative path, `depth` fresh directories deep."""
