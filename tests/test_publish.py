@@ -39,6 +39,7 @@ from tests.helpers import ROOT, program, recorded
 from tests.helpers.rollouts import made, write_scenarios
 from tests.helpers.sessions import SESSIONS
 from tests.helpers.tiny import scenario as tiny_scenario
+from tests.helpers.upload_server import upload_server
 
 HOSTILE = "x`|</td>\n---\nlicense: mit\n# Title"
 EVIL = (
@@ -162,6 +163,29 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
         "| 2902 | 7 |",
     ):
         assert words in card.content
+
+
+@pytest.mark.parametrize("kind", ["model", "dataset"])
+def test_hf_upload_takes_the_folder_as_it_is(kind: str, tmp_path: Path) -> None:
+    if kind == "model":
+        flags = ["--adapter", adapter_directory(tmp_path / "ckpt"), "--base-model", "a/b"]
+    else:
+        flags = ["--scenarios", write_scenarios(tmp_path / "scenarios", made())]
+    assert run(*flags, "--out", tmp_path / "out")[0] == 0
+    with upload_server() as hub:
+        away = {"HF_ENDPOINT": hub.url, "HF_TOKEN": "any", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path / "home")}
+        words = [Path(program("publish.py")[0]).with_name("hf"), "upload", "me/it", tmp_path / "out"]
+        done = subprocess.run(
+            [*map(str, words), "--repo-type", kind],
+            capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **away},
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert hub.repository == {"name": "it", "organization": "me", "type": kind}
+    written = {
+        str(path.relative_to(tmp_path / "out")): path for path in (tmp_path / "out").rglob("*") if path.is_file()
+    }
+    assert hub.files == {name: path.read_bytes() for name, path in written.items()}
+    assert hub.card == written["README.md"].read_text()
 
 
 def test_what_is_not_there_is_said_to_be_missing() -> None:
