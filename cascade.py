@@ -22,7 +22,7 @@ import argparse
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -81,6 +81,12 @@ class CascadeSettings:
 
 def main(settings: CascadeSettings) -> int:
     """Play or compare."""
+    every = {one.name for one in fields(settings)}
+    read = {"action", "before", "after", "seed"} if settings.action == "compare" else every - {"before", "after"}
+    stage.refuse_unread(settings, parser(), read, settings.action)
+    if settings.cheap != "local":
+        of_model = {"base", "adapter", "render", "dtype", "load_4bit"}
+        stage.refuse_unread(settings, parser(), every - of_model, f"--cheap {settings.cheap}")
     return compare_runs(settings) if settings.action == "compare" else play_cascade(settings)
 
 
@@ -132,8 +138,6 @@ def check_cascade_settings(settings: CascadeSettings) -> tuple[list[Scenario], P
         if getattr(settings, side) == "endpoint":
             endpoint_on(side, settings)
     if settings.cheap != "local":
-        if settings.adapter is not None:
-            raise BadInputError(f"--adapter belongs to --cheap local, this is --cheap {settings.cheap}")
         return scenarios, settings.out, prices
     if settings.adapter is not None and settings.render is not None:
         raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")

@@ -34,7 +34,7 @@ from agents.endpoint_session import (
     SessionWatch,
     Threads,
 )
-from agents.exchange import STATUS, AgentCall, CallRefusedError, ContextOverflowError, Dialect, dumps
+from agents.exchange import STATUS, AgentCall, CallRefusedError, ContextOverflowError, Dialect, dumps, fault_of
 from agents.openai_chat import OpenAIChat
 from agents.openai_responses import OpenAIResponses
 from agents.templates import ChatTemplate
@@ -239,13 +239,17 @@ def make_app(service: ModelService) -> Any:
         refused = CallRefusedError("unknown", f"{request.method} {request.url.path}: there is no such route")
         return JSONResponse(dialect_of(request.url.path, request.headers).error(refused), error.status_code)
 
+    async def failed(request: HttpRequest, error: Exception) -> Any:
+        dialect = dialect_of(request.url.path, request.headers)
+        return JSONResponse(dialect.error(fault_of(error)), STATUS["failed"])
+
     routes = [Route(path, guarded(call), methods=["POST"]) for path in DIALECTS]
     routes += [
         Route("/v1/messages/count_tokens", guarded(count_tokens), methods=["POST"]),
         Route("/v1/models", guarded(models)), Route("/v1/models/{name:path}", guarded(models)),
         Route("/health", guarded(health)), Route("/", guarded(health)),
     ]  # fmt: skip
-    return Starlette(routes=routes, exception_handlers={404: not_found, 405: not_found})
+    return Starlette(routes=routes, exception_handlers={404: not_found, 405: not_found, Exception: failed})
 
 
 def dialect_of(path: str, headers: Any) -> Dialect:

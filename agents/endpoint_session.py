@@ -9,14 +9,14 @@ import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from agents.backend import Backend, BackendError, Sampled, Sampling
 from agents.canonical import ChatMessage
-from agents.exchange import AgentCall, Answer, CallRefusedError, ContextOverflowError, Why
+from agents.exchange import AgentCall, Answer, CallRefusedError, ContextOverflowError, Why, fault_of
 from agents.provenance import AgentSession, Request, TurnEncoder
 from schema import BadInputError, Outcome, sha256
 
@@ -24,6 +24,7 @@ PREPARING_THREADS = 64  # `prepare` may wait for a reply that is being recorded,
 KEPT_ANSWERS = 64  # answers of a session that a retried request can still get
 SETTLING_SECONDS = 10.0  # a closing session waits so long for its last replies to be recorded
 LimitHit = Literal["turns", "tokens", "context", "watch"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -213,9 +214,24 @@ class CallUnderWay:
         self.turns = 0  # that it counts as
         self.sampled: Sampled | None = None
         session.begin(self)
-        self.prepared = asyncio.create_task(self._prepare())
-        self.answered = asyncio.create_task(self._answer())
+        self.prepared = asyncio.create_task(self._ended_by_a_fault(self._prepare()))
+        self.answered = asyncio.create_task(self._ended_by_a_fault(self._answer()))
         self.answered.add_done_callback(lambda task: task.cancelled() or task.exception())  # it may have no reader
+
+    async def _ended_by_a_fault(self, work: Awaitable[T]) -> T:
+        """The result of `work`. An error that nobody foresaw ends the call too; raises CallRefusedError."""
+        try:
+            return await work
+        except CallRefusedError:
+            raise
+        except Exception as error:
+            known = self.prepared.done() and not self.prepared.cancelled() and not self.prepared.exception()
+            sampled = self.sampled.token_ids if self.sampled else ()
+            self._end(self.prepared.result().request if known else None, sampled)
+            fault = fault_of(error)
+            if self.session.watch:
+                await self.threads.work(self.session.watch.failed, "operator_failed", fault.message)
+            raise fault from error
 
     async def _prepare(self) -> Prepared:
         """Encode the call. Raises CallRefusedError."""

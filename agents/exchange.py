@@ -5,6 +5,7 @@ into an AgentCall and writes an Answer as that protocol does. agents/app.py know
 """
 
 import json
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -25,6 +26,12 @@ class CallRefusedError(Exception):
     def __init__(self, cause: Cause, message: str, parameter: str | None = None) -> None:
         super().__init__(message)
         self.cause, self.message, self.parameter = cause, message, parameter
+
+
+def fault_of(error: Exception) -> CallRefusedError:
+    """What a client is told of an error that nobody foresaw; the traceback goes to stderr."""
+    traceback.print_exception(error)
+    return CallRefusedError("failed", f"the server failed ({type(error).__name__}); its log says where")
 
 
 class ContextOverflowError(CallRefusedError):

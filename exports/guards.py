@@ -177,15 +177,16 @@ def record_of(row: Row, heading: str, reason: str | None) -> ExportedRow:
 def first_look(rows: Iterable[Row]) -> tuple[int, set[str], set[str]]:
     """Read every row once, so that a bad one stops the run before anything is written.
 
-    Returns the number of rows, their instances, and the hashes of messages that are resolved and also not.
+    Returns the number of rows, their instances and content hashes, and the hashes of messages that are resolved and
+    also not.
     """
     verdicts: dict[str, int] = {}
-    instances: set[str] = set()
+    tasks: set[str] = set()
     number = 0
     for number, row in enumerate(rows, 1):  # noqa: B007 - how many there were
-        instances.add(row.instance)
+        tasks |= {row.instance, row.content_hash}
         verdicts[row.hash] = verdicts.get(row.hash, 0) | (1 if row.resolved else 2)
-    return number, instances, {key for key, seen in verdicts.items() if seen == 3}
+    return number, tasks, {key for key, seen in verdicts.items() if seen == 3}
 
 
 def _write(stream: TextIO, record: ExportedRow | SidecarLine) -> None:

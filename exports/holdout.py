@@ -50,9 +50,9 @@ class Holdout:
             return f"archetype {task.archetype} is held out"
         return None
 
-    def notes(self, instances: Iterable[str]) -> list[str]:
-        """A warning of ids that no row of the archive has; often they are misspelt."""
-        found = set(instances)
+    def notes(self, tasks: Iterable[str]) -> list[str]:
+        """A warning of ids that are neither an instance nor a content hash in the archive; often they are misspelt."""
+        found = set(tasks)
         absent = sorted(self.ids - found)
         if not absent or self.from_split:
             return []

@@ -27,7 +27,7 @@ from formats.unfit import UnfitError
 from schema import HOME, Fixture, Provenance, Scenario, canonical, sha256
 from taxonomy import ANNOUNCEMENTS, ARCHETYPES, DIFFICULTIES, PROVIDERS
 
-IGNORED = {"FROM", "ENV", "USER", "LABEL", "CMD", "WORKDIR"}  # what a world of files does not depend on
+IGNORED = {"FROM", "USER", "LABEL", "CMD", "WORKDIR"}  # what a world of files does not depend on
 NOT_SH = re.compile(r"(?m)^#!.*\b(bash|zsh|ksh|python\d*|node|perl)\b|\[\[|<<<|\bfunction +\w+ *\{")
 ABSENT = re.compile(r"\b(apt|apt-get|apk|pip\d?|uv|uvx|python\d?|pytest|curl|wget|git|npm|node|perl|ruby|gcc|make)\b")
 ABSOLUTE = re.compile(r"(?<![\w.~/-])/(?:[\w.-]+/?)+")
@@ -124,7 +124,7 @@ def _refuse_by_config(config: dict[str, Any], directory: Path) -> None:
 
 def _fixtures(directory: Path) -> Iterator[Fixture]:
     """The files that the Dockerfile copies into the world."""
-    workdir = HOME
+    workdir, directories = HOME, {HOME}  # a file that is copied to one of these goes into it
     joined = re.sub(r"\\\n", " ", file_text(directory, "environment/Dockerfile"))
     for line in joined.splitlines():
         word, _, rest = line.strip().partition(" ")
@@ -133,32 +133,40 @@ def _fixtures(directory: Path) -> Iterator[Fixture]:
             continue
         if instruction == "WORKDIR":
             workdir = str(PurePosixPath(workdir, rest.strip()))
+            directories.add(workdir)
         if instruction in IGNORED:
             continue
         try:
             *sources, target = shlex.split(rest)
         except ValueError as error:
             raise UnfitError("dockerfile", f"{line.strip()[:60]!r} cannot be read ({error})") from error
-        if instruction not in ("COPY", "ADD") or not sources or rest.startswith(("[", "--")):
+        if instruction != "COPY" or not sources or rest.startswith(("[", "--")):
             raise UnfitError("dockerfile", f"{line.strip()[:60]!r}")
         for source in sources:
-            yield from _copied(directory, source, target, workdir, several=len(sources) > 1)
-    if not _inside(workdir):
-        raise UnfitError("world", f"WORKDIR is {workdir}")
+            place = str(PurePosixPath(workdir, target))
+            into = len(sources) > 1 or target.endswith("/") or place in directories
+            try:
+                for fixture in _copied(directory, source, place, into=into):
+                    directories |= {str(parent) for parent in PurePosixPath(fixture.path).parents}
+                    yield fixture
+            except UnfitError:
+                raise
+            except (OSError, ValueError) as error:  # a name that no file system takes
+                raise UnfitError("dockerfile", f"COPY of {source[:60]!r} ({error})"[:200]) from error
+    if workdir != HOME:
+        raise UnfitError("world", f"WORKDIR is {workdir}; a session begins in {HOME}")
 
 
-def _copied(directory: Path, source: str, target: str, workdir: str, *, several: bool) -> Iterator[Fixture]:
-    """The files that one source of a COPY becomes."""
-    place = PurePosixPath(workdir, target)
+def _copied(directory: Path, source: str, place: str, *, into: bool) -> Iterator[Fixture]:
+    """The files that one source of a COPY becomes: `place`, or below it where it is a directory (`into`)."""
     context = directory / "environment"
     origin = context / source
     if ":" in source or not origin.resolve().is_relative_to(context.resolve()):
         raise UnfitError("dockerfile", f"COPY of {source!r}, which is not in environment/")
     found = sorted(path for path in origin.rglob("*") if not path.is_dir()) if origin.is_dir() else [origin]
-    into = several or target.endswith("/") or target in (".", "./") or origin.is_dir()
     for path in found:
         relative = path.relative_to(origin) if origin.is_dir() else Path(path.name)
-        name = str(place / relative) if into else str(place)
+        name = str(PurePosixPath(place, relative)) if into or origin.is_dir() else place
         if not _inside(name):
             raise UnfitError("world", f"COPY puts {name} outside {HOME}")
         content = file_bytes(directory, str(path.relative_to(directory)))

@@ -66,10 +66,15 @@ class EpisodeSoFar:
         if self.told:
             self.told(command)
 
+    def add_usage(self, usage: Usage | None, began: float) -> None:
+        """Enter what a call took that began at this time of the monotonic clock; None where it does not tell."""
+        seconds = round(time.monotonic() - began, 3)
+        self.usage.append(usage and usage.model_copy(update={"seconds": seconds}))
+
     def total_usage(self) -> Usage | None:
-        """What all calls took; None where one does not tell."""
+        """What all calls took, nothing without one; None where one does not tell."""
         told = [one for one in self.usage if one is not None]
-        return total_usage(told) if told and len(told) == len(self.usage) else None
+        return total_usage(told) if len(told) == len(self.usage) else None
 
 
 def run_episode(
@@ -164,16 +169,17 @@ def act(
         try:
             began = time.monotonic()
             move = operator.command(messages)
-            seconds = round(time.monotonic() - began, 3)
         except OperatorError as failure:
             progress.unusable_answer = isinstance(failure, UnusableAnswerError)
             return "operator_failed", str(failure)
         except CancelledError:
             return "cancelled", None
         except ContextFullError as full:
+            if full.usage:
+                progress.add_usage(full.usage, began)
             return "context_full", str(full)
         command = move.text
-        progress.usage.append(move.usage and move.usage.model_copy(update={"seconds": seconds}))
+        progress.add_usage(move.usage, began)
         progress.begin_turn(command)
         if ending := terminal_of(command):
             return ending.kind, None

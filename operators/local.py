@@ -97,15 +97,15 @@ class LocalOperator:
         )
         if turn.end == "cancelled":
             raise CancelledError
+        sampled = len(turn.token_ids)
+        usage = Usage(calls=1, input_tokens=read - held, cached_input_tokens=held, output_tokens=sampled)
         if turn.end == "full":
-            raise ContextFullError(f"the context holds {self.limit} tokens")
+            raise ContextFullError(f"the context holds {self.limit} tokens", usage)
         self.mask += [1] * len(turn.token_ids)
         self.log_probs += turn.log_probs
         if turn.end != "ended":
             self._append(self.renderer.operator_ids(""), mask=1)
         text = self.renderer.decode_turn(turn.token_ids)[0]
-        sampled = len(turn.token_ids)
-        usage = Usage(calls=1, input_tokens=read - held, cached_input_tokens=held, output_tokens=sampled)
         return Move(self.tidy(text) if self.tidy else text, turn.token_ids, turn.log_probs, usage)
 
     def info(self) -> OperatorInfo:

@@ -23,7 +23,11 @@ class UnusableAnswerError(OperatorError):
 
 
 class ContextFullError(Exception):
-    """The next command does not fit into the model's context."""
+    """The next command does not fit into the model's context. `usage` is what the call took that found out, if any."""
+
+    def __init__(self, text: str, usage: Usage | None = None) -> None:
+        super().__init__(text)
+        self.usage = usage
 
 
 class CancelledError(Exception):

@@ -57,6 +57,8 @@ def print_session(session: Trajectory, console: Any) -> None:
     for name, entries in changes.items():
         for entry in entries if isinstance(entries, list) else []:
             line(f"{name}: {entry if isinstance(entry, str) else entry['path']}", "cyan")
+    if more := changes.get("more"):
+        line(f"and {more} more changes", "cyan")
 
 
 def verdict(session: Trajectory) -> str:

@@ -1,6 +1,6 @@
 """Find what a server gets wrong with a model that acts as an operator; each fault has a check with a name.
 
-    for check in run_checks(Subject(decoder, renderer, sessions, ...), client):
+    for check in run_checks(Served(client, "adapter", ...), [Expected(...), ...], context_tokens=4096):
         print(check)
 
 The server is asked for the next command in sessions that the adapter has not read, greedily, as `rollout.py --operator

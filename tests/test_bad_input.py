@@ -234,6 +234,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("cascade.py", ["play", "--scenarios", "good", "--out", "o", "--prices", "file"], {}, "file: not JSON"),
     ("cascade.py", ["compare"], {}, "--before, --after: missing"),
     ("cascade.py", ["compare", "--before", "nowhere", "--after", "file"], {}, "nowhere: cannot be read"),
+    ("cascade.py", ["compare", "--before", "nowhere", "--after", "file", "--workers", "0"], {}, "--workers: compare"),
     ("cascade.py", ["compare", "--before", "BAD", "--after", "file", "--escalate-on", "luck"], {}, "invalid choice"),
     (
         "select_adapter.py",
@@ -329,13 +330,15 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         ("cascade.py", [*PLAY, *flags], {}, words)
         for flags, words in (
             (["--n", "0"], "--n is 0"),
+            (["--before", "one.json"], "--before: play does not read it"),
+            (["--load-4bit"], "--load-4bit: --cheap reference does not read it"),
             (["--workers", "0"], "--workers: at least 1"),
             (["--max-steps", "0"], "--max-steps, --max-new-tokens, --workers: at least 1"),
             (["--timeout-seconds", "nan"], "--timeout-seconds nan"),
             (["--timeout-seconds", "0"], "--timeout-seconds 0"),
             (["--temperature", "nan"], "--temperature nan: must lie between 0 and 10"),
             (["--temperature", "-1"], "--temperature -1"),
-            (["--adapter", "own"], "--adapter belongs to --cheap local"),
+            (["--adapter", "own"], "--adapter: --cheap reference does not read it"),
             (["--cheap", "local", "--base", BASE, "--adapter", "own", "--render", "chat"], "drop the flag"),
             (["--scenarios", "scenario/unfinished"], "--partial"),
             (["--scenarios", "elsewhere"], "passed the gate on image 'my-tools', this run is on 'sekft-dash'"),

@@ -180,6 +180,10 @@ def test_a_holdout_counts_by_id_and_by_what_the_task_says(tmp_path: Path) -> Non
     ids = write_array(tmp_path / "ids.json", ["id", "good"])
     _, errors = export("--archive", archive, "--holdout", ids, "--out", tmp_path / "by-id")
     assert "1 of 2 ids are not in the archive, 'id' first; 'id' differs from 'ID' in case" in errors
+    hashes = write_array(tmp_path / "hashes.json", [read_lines(tmp_path / "out" / "rows.jsonl")[-1]["content_hash"]])
+    _, errors = export("--archive", archive, "--holdout", hashes, "--out", tmp_path / "by-hash")
+    assert "not in the archive" not in errors
+    assert list(headings(tmp_path / "by-hash").values())[-1] == "held_out"
 
 
 def own(directory: Path, id_: str, *, kept: bool, task: str = "copy_files", kind: Any = "local") -> Trajectory:

@@ -110,7 +110,7 @@ def build(
                 dataset.left_out["malformed"].append(trajectory.id)
                 dataset.malformed.append(f"{trajectory.id}: messages: {error}; correct or delete the file")
                 continue
-            if trajectory.token_ids is not None and not example.recorded:
+            if (trajectory.token_ids or trajectory.segments) and not example.recorded:
                 dataset.retokenised.append(trajectory.id)
             if any(map(renderer.ends_early, trajectory.commands)):
                 dataset.left_out["end_in_command"].append(trajectory.id)

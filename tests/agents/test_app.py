@@ -528,21 +528,6 @@ def test_a_watch_sees_each_reply_and_ends_the_session(server: EndpointServer, ba
     assert follower.failures == []
 
 
-def test_a_model_that_fails_is_an_error_of_the_server(template: ChatTemplate) -> None:
-    import anthropic
-
-    follower = Follower()
-    with EndpointServer(template, ScriptedBackend(template, ["out of memory"])) as server:
-        session = server.open_session("one", watch=follower)
-        reply = post(server, "/v1/chat/completions", {"messages": USER})
-        assert (reply.status_code, reply.json()["error"]["type"]) == (500, "server_error")
-        events = anthropic_client(server).messages.create(model="any", max_tokens=9, messages=USER, stream=True)
-        with pytest.raises(anthropic.APIStatusError, match="out of memory"):
-            list(events)
-    assert follower.failures == [("operator_failed", "out of memory")] * 2
-    assert session.counts()["discarded"] == 2
-
-
 def test_a_backend_of_its_own_answers_one_session(server: EndpointServer, template: ChatTemplate) -> None:
     server.open_session("one", backend=ScriptedBackend(template, [ChatMessage("assistant", "Mine.")]))
     assert "Mine." in post(server, "/v1/chat/completions", {"messages": USER}).text

@@ -29,6 +29,14 @@ def test_the_archetype_can_be_named_by_the_caller(tmp_path: Path) -> None:
     assert read_foreign(foreign_task(tmp_path / "a"), archetype="take_lines").task == "take_lines"
 
 
+@pytest.mark.parametrize("target", ["lists", "/home/operator/lists/", "./lists", "app"])
+def test_a_file_that_is_copied_to_a_directory_goes_into_it(target: str, tmp_path: Path) -> None:
+    lines = ("FROM x", "COPY lists /home/operator/lists", "WORKDIR app", f"WORKDIR {HOME}", f"COPY fruit.txt {target}")
+    task = foreign_task(tmp_path / "a", environment__Dockerfile="\n".join(lines))
+    names = {one.path.removeprefix(f"{HOME}/") for one in read_foreign(task).fixtures}
+    assert names == {"lists/old.txt", f"{'app' if target == 'app' else 'lists'}/fruit.txt"}
+
+
 @pytest.mark.parametrize("what", SPOILT)
 def test_what_does_not_fit_is_refused_by_its_rule(what: str, tmp_path: Path) -> None:
     rule, spoil = SPOILT[what]

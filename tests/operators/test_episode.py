@@ -11,7 +11,7 @@ from operators.local import LocalOperator
 from operators.protocol import ContextFullError, OperatorError
 from pipeline.verdicts import events_of
 from sandbox import containers
-from schema import Trajectory
+from schema import Trajectory, Usage
 from tests.helpers import tiny
 from tests.helpers.hand_scenarios import hand
 from tests.helpers.rollouts import Scripted, episode, play
@@ -67,6 +67,14 @@ def test_outcomes_and_reasons(commands: list[str | Exception], outcome: str, kep
     assert any(reason in given for given in trajectory.reasons) or kept
     solved = outcome != "operator_failed" and commands[0] != "ls"
     assert trajectory.verified == solved
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(calls=1, input_tokens=4096)])
+def test_a_call_that_fills_the_context_is_counted_and_one_that_was_not_made_costs_nothing(usage: Usage) -> None:
+    full = ContextFullError("4096", usage if usage.calls else None)
+    counted = episode(hand(), full).usage
+    assert counted is not None
+    assert counted.model_copy(update={"seconds": 0.0}) == usage
 
 
 def test_crashed_checker_is_not_verified() -> None:
