@@ -1,7 +1,7 @@
 """Train an adapter further on the verified reward of its own episodes, with the loss on the operator's own tokens.
 
     python rl.py --adapter ckpt-sft --scenarios split/train --inspect --holdout split/holdout   # reads no weights
-    python rl.py --adapter ckpt-sft --scenarios split/train --plan              # steps, hours, memory, dollars
+    python rl.py --adapter ckpt-sft --scenarios split/train --plan              # cost of the updates alone
     python rl.py --adapter ckpt-sft --scenarios split/train --out ckpt-rl --holdout split/holdout
     python rl.py --adapter ckpt-sft --scenarios split/train --replay ckpt-rl/episodes --out ckpt-again
 
@@ -79,6 +79,8 @@ def main(settings: RlSettings) -> int:
         print_sizes(settings, given, scenarios, steps)
         if settings.inspect_only:
             return print_episodes(steps, scenarios, renderer, settings, start)
+        if steps is None:
+            print("hours and dollars are those of the updates; playing comes on top", file=sys.stderr)
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)

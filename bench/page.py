@@ -6,7 +6,8 @@ Reads   nothing
 Writes  one JSON line on stdout
 Needs   Chromium and its driver (make chromium), and the packages of requirements-dev.txt
 
-Each session has 12 steps, each of 20 lines. Times are in milliseconds. `frame` is the time between two frames while the
+Each session has 12 steps, each of 20 lines; no line comes twice, so that the page compresses as little as text can.
+Times are in milliseconds. `frame` is the time between two frames while the
 list is scrolled from top to end; a screen shows one every 16.7. `filter` is the time from a key in the search field to
 the next frame, `session` the time from a link to the session's text. `cpu` is the mean CPU time that the page's thread
 takes for each of them: unlike the others it depends little on what else the machine does.
@@ -14,6 +15,7 @@ takes for each of them: unlike the others it depends little on what else the mac
 
 import argparse
 import itertools
+import random
 import statistics
 import tempfile
 from pathlib import Path
@@ -60,8 +62,12 @@ def main(*, n: int) -> int:
     with tempfile.TemporaryDirectory() as place, browser() as driver:
         page = Path(place) / "page.html"
         records = made.scenarios(-(-n // 20))
-        outputs = ["".join(f"line {line} of an output\n" for line in range(LINES))] * STEPS
-        sessions = [made.session(one, *outputs, sample=sample) for one in records for sample in range(20)][:n]
+        draw = random.Random(n)
+        sessions = [
+            made.session(one, *(output(draw) for _ in range(STEPS)), sample=sample)
+            for one in records
+            for sample in range(20)
+        ][:n]
         write_page(page, page_contents({"run": made.write_rollout(Path(place) / "run", sessions)}))
         open_page(driver, page, "#view=list")
         wait_for(driver, f"listed.length === {n}")
@@ -86,6 +92,11 @@ def main(*, n: int) -> int:
             "session_ms": spread(shown),
         })  # fmt: skip
     return stage.DONE
+
+
+def output(draw: random.Random) -> str:
+    """An output of LINES lines that no other has."""
+    return "".join(f"line {draw.getrandbits(64):016x} of an output\n" for _ in range(LINES))
 
 
 def cpu_ms(driver: Any) -> float:

@@ -1,6 +1,7 @@
 """A row has a label where the mask is 1 and nowhere else, and every row of the input is counted once."""
 
 from model.render import Renderer
+from schema import Segment
 from tests.helpers.tiny import tokenizer, trajectory
 from training.dataset import IGNORED, build
 
@@ -44,3 +45,5 @@ def test_recorded_ids_are_used_only_where_they_are_those_of_the_session() -> Non
         assert (place, example.recorded) == (place, recorded)
         assert example.encoded.token_ids == encoded.token_ids
         assert dataset.retokenised == ([] if recorded else ["r-s0"])
+    segment = Segment(token_ids=[other], assistant_mask=[1], log_probs=[-0.5])  # of an agent program
+    assert build([plain.model_copy(update={"segments": [segment]})], renderer, max_length_tokens=4096).retokenised
