@@ -7,7 +7,7 @@ this runs in an environment of its own that sees the project's packages and has 
 
     python3 -m venv /tmp/forms && echo "$PWD/.venv/lib/python3.11/site-packages" \
         > /tmp/forms/lib/python3.11/site-packages/project.pth
-    /tmp/forms/bin/pip install --no-deps axolotl==0.19.0 unsloth_zoo==2026.10.9 addict fire colorama termcolor
+    /tmp/forms/bin/pip install --no-deps -r bench/requirements-forms.txt
     /tmp/forms/bin/python -m bench.forms --exported exported --base base/smollm2
 
 TRL's SFTTrainer and DPOTrainer take a step on their form in tests/exports/test_forms.py. No code of unsloth's reads

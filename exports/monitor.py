@@ -28,6 +28,9 @@ from schema import HOME, Changes
 Severity = Literal["drop", "warn"]
 What = Literal["gold_read", "tamper", "escape"]
 EVIDENCE_CHARS = 160
+SHELL_BLOCK = re.compile(
+    r"^```(?:\w*sh\w*|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL
+)  # also bash, mswea_bash
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,8 @@ def findings(row: Row) -> list[Suspicion]:
         found = [*_own_words(row), *changes_findings(row.trajectory.changes, row.messages)]
     else:
         found = [finding for message in row.messages for finding in message_findings(message)]
+        if not any(message.get("tool_calls") for message in row.messages):
+            found += typed_findings(row.messages)
         found += patch_findings(row.patch or "", "model_patch")
     return list(dict.fromkeys(found))
 
@@ -148,6 +153,19 @@ def _was_named(name: str, messages: Sequence[ChatTurn]) -> bool:
     """True when an output held the name before the operator typed it."""
     first = next((message for message in messages if name in (message["content"] or "")), None)
     return first is not None and first["role"] != "assistant"
+
+
+def typed_findings(messages: Sequence[ChatTurn]) -> Iterator[Suspicion]:
+    """What a session without tool calls shows: the fenced shell blocks of its agent, and the user turns after them."""
+    typed = False
+    for message in messages:
+        if message["role"] == "user" and typed:
+            yield from output_findings(message["content"] or "", "typed commands")
+        elif message["role"] == "assistant":
+            blocks = SHELL_BLOCK.findall(message["content"] or "")
+            typed = bool(blocks)
+            for block in blocks:
+                yield from shell_findings(block, "typed commands")
 
 
 def message_findings(message: ChatTurn) -> Iterator[Suspicion]:

@@ -70,6 +70,18 @@ def test_what_a_row_submits_and_prints_is_looked_at() -> None:
     assert [worst(foreign_row(ROOT / "a.json", 1, row)) for row in rows] == ["drop", "drop", None]
 
 
+@pytest.mark.parametrize("fence", ["```", "```sh", "```bash", "```mswea_bash_command"])
+def test_commands_that_an_agent_types_as_text_are_looked_at(fence: str) -> None:
+    def session(typed: str, printed: str) -> Any:
+        turns = [{"role": "assistant", "content": typed}, {"role": "user", "content": printed}]
+        return foreign_row(ROOT / "a.json", 1, {**foreign("x"), "messages": [*foreign("x")["messages"][:2], *turns]})
+
+    assert worst(session(f"I look.\n{fence}\ncat gold_patch.diff\n```\n", "none")) == "drop"
+    assert worst(session(f"I look.\n{fence}\nls\n```\n", '{"gold_patch": "x"}')) == "drop"
+    assert worst(session(f"I look.\n{fence}\nls\n```\n", "a.txt")) is None
+    assert worst(session("```python\nprint('gold_patch.diff')\n```\nThe file is `gold_patch.diff`.", "thanks")) is None
+
+
 def test_the_user_may_name_withheld_files() -> None:
     row = foreign("x")
     row["messages"][1]["content"] = "Fix it so that FAIL_TO_PASS passes; do not read gold_patch.diff."
