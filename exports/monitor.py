@@ -28,9 +28,7 @@ from schema import HOME, Changes
 Severity = Literal["drop", "warn"]
 What = Literal["gold_read", "tamper", "escape"]
 EVIDENCE_CHARS = 160
-SHELL_BLOCK = re.compile(
-    r"^```(?:\w*sh\w*|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL
-)  # also bash, mswea_bash
+SHELL_BLOCK = re.compile(r"^```(?:\w*sh\w*|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)

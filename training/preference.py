@@ -81,7 +81,12 @@ def add_preference_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
     )
     add_run_flags(parser, rows="pairs", lr="1e-5 * 4096 / width of the base", epochs=EPOCHS)
     add("--beta", type=float, default=0.1, help="how hard the policy is held to its start (default 0.1)")
-    add("--loss", choices=("sigmoid", "dmpo"), default="sigmoid", help="dmpo weighs turns by --gamma; not measured (default sigmoid)")
+    add(
+        "--loss",
+        choices=("sigmoid", "dmpo"),
+        default="sigmoid",
+        help="dmpo weighs turns by --gamma; not measured (default sigmoid)",
+    )
     add("--gamma", type=float, default=0.9, help="dmpo: the discount from turn to turn (default 0.9)")
     add("--sft-weight", type=float, default=0.0, help="weight of the chosen side's mean SFT loss (default 0)")
     add(
