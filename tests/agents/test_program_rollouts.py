@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from agents.app import EndpointServer
 from agents.known import PLAIN
@@ -16,6 +17,7 @@ from agents.policy import PolicyBackend
 from agents.program_episode import ProgramLimits
 from agents.program_rollouts import ProgramPlayer, no_backend, reference_backends, require_program_image
 from agents.templates import ChatTemplate
+from model.loading import load_model
 from operators.episode import Episode, EpisodeLimits
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, run_episodes
@@ -115,6 +117,12 @@ def test_a_model_answers_and_what_it_sampled_is_recorded(base: Path, two: Path, 
     )  # fmt: skip
     assert all((one is not None) == bool(on) for one, on in zip(row.log_probs, row.assistant_mask, strict=True))
     assert found.operator.sampling == {"temperature": 1.0, "max_new_tokens": 8}
+    model, _ = load_model(tmp_path / "tiny", dtype="fp32", device="cpu")
+    with torch.inference_mode():
+        logits = model(torch.tensor([row.token_ids])).logits[0].log_softmax(-1)
+    for place, log_prob in enumerate(row.log_probs):  # what a trainer computes is what the endpoint recorded
+        if log_prob is not None:
+            assert float(logits[place - 1, row.token_ids[place]]) == pytest.approx(log_prob, abs=1e-4)
 
 
 @pytest.mark.parametrize(
