@@ -34,7 +34,7 @@ from agents.endpoint_session import (
     SessionWatch,
     Threads,
 )
-from agents.exchange import STATUS, AgentCall, CallRefusedError, ContextOverflowError, Dialect, dumps, fault_of
+from agents.exchange import STATUS, AgentCall, CallRefusedError, ContextOverflowError, Dialect, dumps, unforeseen
 from agents.openai_chat import OpenAIChat
 from agents.openai_responses import OpenAIResponses
 from agents.templates import ChatTemplate
@@ -241,7 +241,7 @@ def make_app(service: ModelService) -> Any:
 
     async def failed(request: HttpRequest, error: Exception) -> Any:
         dialect = dialect_of(request.url.path, request.headers)
-        return JSONResponse(dialect.error(fault_of(error)), STATUS["failed"])
+        return JSONResponse(dialect.error(unforeseen(error)), STATUS["failed"])
 
     routes = [Route(path, guarded(call), methods=["POST"]) for path in DIALECTS]
     routes += [

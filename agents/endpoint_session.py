@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from agents.backend import Backend, BackendError, Sampled, Sampling
 from agents.canonical import ChatMessage
-from agents.exchange import AgentCall, Answer, CallRefusedError, ContextOverflowError, Why, fault_of
+from agents.exchange import AgentCall, Answer, CallRefusedError, ContextOverflowError, Why, unforeseen
 from agents.provenance import AgentSession, Request, TurnEncoder
 from schema import BadInputError, Outcome, sha256
 
@@ -220,18 +220,18 @@ class CallUnderWay:
 
     async def _ended_by_a_fault(self, work: Awaitable[T]) -> T:
         """The result of `work`. An error that nobody foresaw ends the call too; raises CallRefusedError."""
-        try:
-            return await work
-        except CallRefusedError:
-            raise
-        except Exception as error:
-            known = self.prepared.done() and not self.prepared.cancelled() and not self.prepared.exception()
-            sampled = self.sampled.token_ids if self.sampled else ()
-            self._end(self.prepared.result().request if known else None, sampled)
-            fault = fault_of(error)
-            if self.session.watch:
-                await self.threads.work(self.session.watch.failed, "operator_failed", fault.message)
-            raise fault from error
+        (found,) = await asyncio.gather(work, return_exceptions=True)  # a cancelled gather cancels `work`
+        if not isinstance(found, BaseException):
+            return found
+        if isinstance(found, CallRefusedError) or not isinstance(found, Exception):
+            raise found
+        known = self.prepared.done() and not self.prepared.cancelled() and not self.prepared.exception()
+        sampled = self.sampled.token_ids if self.sampled else ()
+        self._end(self.prepared.result().request if known else None, sampled)
+        fault = unforeseen(found)
+        if self.session.watch:
+            await self.threads.work(self.session.watch.failed, "operator_failed", fault.message)
+        raise fault from found
 
     async def _prepare(self) -> Prepared:
         """Encode the call. Raises CallRefusedError."""

@@ -28,7 +28,7 @@ class CallRefusedError(Exception):
         self.cause, self.message, self.parameter = cause, message, parameter
 
 
-def fault_of(error: Exception) -> CallRefusedError:
+def unforeseen(error: Exception) -> CallRefusedError:
     """What a client is told of an error that nobody foresaw; the traceback goes to stderr."""
     traceback.print_exception(error)
     return CallRefusedError("failed", f"the server failed ({type(error).__name__}); its log says where")
