@@ -9,6 +9,7 @@ import asyncio
 import secrets
 import threading
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -228,6 +229,7 @@ class CallUnderWay:
         known = self.prepared.done() and not self.prepared.cancelled() and not self.prepared.exception()
         sampled = self.sampled.token_ids if self.sampled else ()
         self._end(self.prepared.result().request if known else None, sampled)
+        traceback.print_exception(found)
         fault = unforeseen(found)
         if self.session.watch:
             await self.threads.work(self.session.watch.failed, "operator_failed", fault.message)

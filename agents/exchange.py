@@ -5,7 +5,6 @@ into an AgentCall and writes an Answer as that protocol does. agents/app.py know
 """
 
 import json
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -29,8 +28,7 @@ class CallRefusedError(Exception):
 
 
 def unforeseen(error: Exception) -> CallRefusedError:
-    """What a client is told of an error that nobody foresaw; the traceback goes to stderr."""
-    traceback.print_exception(error)
+    """What a client is told of an error that nobody foresaw."""
     return CallRefusedError("failed", f"the server failed ({type(error).__name__}); its log says where")
 
 
