@@ -6,11 +6,11 @@ Reads   nothing
 Writes  one JSON line on stdout
 Needs   Chromium and its driver (make chromium), and the packages of requirements-dev.txt
 
-Each session has 12 steps, each of 20 lines; no line comes twice, so that the page compresses as little as text can.
-Times are in milliseconds. `frame` is the time between two frames while the
-list is scrolled from top to end; a screen shows one every 16.7. `filter` is the time from a key in the search field to
-the next frame, `session` the time from a link to the session's text. `cpu` is the mean CPU time that the page's thread
-takes for each of them: unlike the others it depends little on what else the machine does.
+Each session has 12 steps, each of 20 lines; no line comes twice, so the page cannot shrink by repetition. Times are in
+milliseconds. `frame` is the time between two frames while the list is scrolled from top to end; a screen shows one
+every 16.7. `filter` is the time from a key in the search field to the next frame, `session` the time from a link to the
+session's text. `cpu` is the mean CPU time that the page's thread takes for each of them: unlike the others it depends
+little on what else the machine does.
 """
 
 import argparse
