@@ -29,6 +29,7 @@ from typing import Any, Literal
 from pipeline import stage
 from authoring.scaffold import SCAFFOLD
 from model.loading import DTYPES, adapter_argument, adapter_hash, check_machine, fetch, model_hash
+from model.render import Wire
 from operators.cascade import SIGNALS, Played, by_checker
 from operators.chat import OLLAMA_URL
 from operators.endpoint import EndpointOperator
@@ -64,7 +65,7 @@ class CascadeSettings:
     oracle: bool
     base: str
     adapter: Path | None
-    render: str | None
+    render: Wire | None
     n: int | None
     max_steps: int
     max_new_tokens: int
@@ -275,7 +276,7 @@ def parser() -> argparse.ArgumentParser:
         default=None,
         help="cheap local: adapter directory or selected.json (default none)",
     )
-    add("--render", choices=("markers", "chat"), default=None, help="cheap local, no adapter: render format (markers)")
+    stage.add_render_flag(parser, "cheap local, no adapter: ")
     add("--n", type=int, default=None, help="number of scenarios, chosen by --seed (default all)")
     add("--max-steps", type=int, default=30, help="operator turns per episode (default 30)")
     add("--max-new-tokens", type=int, default=256, help="tokens per command (default 256)")

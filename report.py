@@ -65,7 +65,7 @@ class ReportSettings:
     show: list[str] | None
     mask: bool
     base: str
-    render: Wire
+    render: Wire | None
 
     def files(self) -> dict[str, Path]:
         """What is written, by flag."""
@@ -258,7 +258,7 @@ def parser() -> argparse.ArgumentParser:
     add("--watch", type=Path, default=None, metavar="DIR", help="show the run in DIR until it ends (default none)")
     add("--show", nargs=2, default=None, metavar=("ID", "DIR"), help="print a session of DIR (default none)")
     add("--mask", action="store_true", help="--show: as a trainer reads it, trained tokens in colour")
-    add("--render", choices=("markers", "chat"), default="markers", help="--mask: render format (default markers)")
+    stage.add_render_flag(parser, "--mask: ")
     stage.add_base_flag(parser, "--mask: base whose tokenizer renders the session")
     return parser
 

@@ -39,7 +39,7 @@ from agents.program_rollouts import (
 from agents.templates import ChatTemplate
 from authoring.scaffold import SCAFFOLD
 from model.loading import DTYPES, adapter_argument, adapter_hash, check_machine, fetch, model_hash
-from model.render import Renderer
+from model.render import Renderer, Wire
 from operators.endpoint import EndpointOperator
 from operators.episode import Episode, EpisodeLimits
 from operators.local import local_operators
@@ -68,7 +68,7 @@ class RolloutSettings:
     answers: str
     base: str | None
     adapter: Path | None
-    render: str | None
+    render: Wire | None
     samples: int
     panic_samples: int | None
     max_steps: int
@@ -234,7 +234,7 @@ def prompt_renderer(settings: RolloutSettings) -> Renderer:
     tokenizer = load_tokenizer(settings.base)
     if settings.adapter:
         return Renderer.for_adapter(settings.adapter, tokenizer)
-    return Renderer.for_base(tokenizer, "chat" if settings.render == "chat" else "markers")
+    return Renderer.for_base(tokenizer, settings.render)
 
 
 def plan(records: Sequence[Scenario], samples: dict[str, int]) -> list[Episode]:
@@ -355,7 +355,7 @@ def parser() -> argparse.ArgumentParser:
         default=None,
         help="local, agent, --completions: adapter directory or selected.json (default none)",
     )
-    add("--render", choices=("markers", "chat"), default=None, help="without an adapter: render format (markers)")
+    stage.add_render_flag(parser, "without an adapter: ")
     add("--samples", type=int, default=1, help="rollouts per scenario (default 1)")
     add(
         "--panic-samples",

@@ -249,7 +249,8 @@ def run_jobs(jobs: Sequence[Table]) -> list[Table]:
     """Run all jobs in one new process; returns their results, {"failed": …} for a job without one."""
     command = [sys.executable, "-m", "bench.train", "--worker"]
     threads = str(jobs[0].get("threads", 1))
-    environment = {"OMP_NUM_THREADS": threads, "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {"OMP_NUM_THREADS": threads, "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": path}
     done = subprocess.run(
         command, input=json.dumps(jobs), capture_output=True, text=True, env=environment, check=False
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
     from model.render import Renderer, opening, start_prompt
 
-    renderer = Renderer.for_base(tokenizer, "markers")
+    renderer = Renderer.for_base(tokenizer)
     context = renderer.context([*opening(scenario), *start_prompt()])
 
 A render format (a *wire*: `markers` or `chat`) says which text separates the turns. Token ids are the concatenation of
@@ -17,6 +17,7 @@ has an end marker that reads differently before what follows it is refused.
 
 import json
 import re
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ class _Segment:
 class Renderer:
     """One tokenizer with one render format. Deterministic. Raises BadInputError where they do not fit together."""
 
-    def __init__(self, tokenizer: Any, wire: Wire = "markers") -> None:
+    def __init__(self, tokenizer: Any, wire: Wire) -> None:
         if not getattr(tokenizer, "is_fast", False):
             raise BadInputError(f"{_name(tokenizer)}: not a fast tokenizer; save it with a tokenizer.json and use that")
         if wire == "chat" and not tokenizer.chat_template:
@@ -147,9 +148,20 @@ class Renderer:
             raise BadInputError(f"{_name(tokenizer)}: its chat template {fault}; use --render markers")
 
     @classmethod
-    def for_base(cls, tokenizer: Any, wire: Wire = "markers") -> "Renderer":
-        """The renderer for a base without an adapter, or for training a new adapter."""
-        return cls(tokenizer, wire)
+    def for_base(cls, tokenizer: Any, wire: Wire | None = None) -> "Renderer":
+        """The renderer for a base without an adapter, or for training a new adapter.
+
+        None is chat where the tokenizer has a chat template that can carry a session, and markers elsewhere. A line to
+        stderr names the fault of a template that cannot.
+        """
+        if wire is not None or not tokenizer.chat_template:
+            return cls(tokenizer, wire or "markers")
+        try:
+            return cls(tokenizer, "chat")
+        except BadInputError as error:
+            renderer = cls(tokenizer, "markers")
+            print(f"{str(error).rpartition(';')[0]}; sessions are rendered with markers", file=sys.stderr)
+            return renderer
 
     @classmethod
     def for_adapter(cls, adapter: Path, tokenizer: Any) -> "Renderer":

@@ -29,7 +29,6 @@ from pipeline.verdicts import clean_up as tidy
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import BadInputError, EvalReport, Scenario, Subject, Trajectory
 
-MARKERS: Wire = "markers"
 MAX_VOIDED_SHARE = 0.02
 Episodes = dict[Subject, dict[str, Trajectory]]  # subject -> scenario id -> its episode
 
@@ -203,7 +202,7 @@ def load_subjects(settings: EvalSettings, held: HeldBase | None = None) -> tuple
     )
     if settings.adapter:
         return model, Renderer.for_adapter(settings.adapter, tokenizer)
-    return model, Renderer.for_base(tokenizer, settings.render or MARKERS)
+    return model, Renderer.for_base(tokenizer, settings.render)
 
 
 def is_bare(settings: EvalSettings, subject: Subject) -> bool:
@@ -288,7 +287,7 @@ def add_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--workers", type=int, default=8, help="episodes at once (default 8)")
     add("--dtype", choices=DTYPES, default="auto", help="dtype of the weights (default auto)")
     add("--load-4bit", action="store_true", help="load the base in 4-bit NF4")
-    add("--render", choices=("markers", "chat"), default=None, help="render of a base without adapter (markers)")
+    stage.add_render_flag(parser, "a base without adapter: ")
     add("--no-cache", action="store_true", help="no KV cache: slow, a check of the cache")
     add("--against", type=Path, default=None, help="an earlier --out: count transcripts that differ (default none)")
     add_image_flag(parser)

@@ -21,15 +21,15 @@ from schema import Message, OperatorInfo, Scenario, Usage
 
 
 def local_operators(
-    base: str, adapter: Path | None, *, render: str | None, dtype: str, load_4bit: bool, **settings: Any
+    base: str, adapter: Path | None, *, render: Wire | None, dtype: str, load_4bit: bool, **settings: Any
 ) -> Callable[[], "LocalOperator"]:
     """Load a base with its adapter once; the function that comes back makes an operator of them.
 
-    `render` is of a base without an adapter (default markers); `settings` are arguments of LocalOperator.
+    `render` is of a base without an adapter (None: chat where its template can carry a session); `settings` are
+    arguments of LocalOperator.
     """
     model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
-    wire: Wire = "chat" if render == "chat" else "markers"
-    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, wire)
+    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, render)
     decoder = Decoder(model)
     return lambda: LocalOperator(decoder, renderer, name=base, adapter=adapter, **settings)
 

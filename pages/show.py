@@ -77,7 +77,7 @@ def facts(step: Step) -> str:
     return "[" + ", ".join([code, *([f"{step.duration_seconds:.2f} s", *flags, step.cwd] if step.cwd else [])]) + "]"
 
 
-def with_mask(session: Trajectory, base: str, wire: Wire = "markers", *, colour: bool) -> str:
+def with_mask(session: Trajectory, base: str, wire: Wire | None = None, *, colour: bool) -> str:
     """The session as a trainer reads it in this format, trained tokens in colour or brackets. Raises BadInputError."""
     from model.render import Renderer
     from training.run import check_tokenizer, load_tokenizer

@@ -46,6 +46,12 @@ def add_base_flag(parser: argparse.ArgumentParser, what: str = "base model") -> 
     parser.add_argument("--base", default=DEFAULT_BASE, help=told)
 
 
+def add_render_flag(parser: argparse.ArgumentParser, where: str = "") -> None:
+    """Give a parser the flag --render; `where` begins its help, and says when the flag is read."""
+    told = f"{where}render format (default: chat where the base's template can carry a session, else markers)"
+    parser.add_argument("--render", choices=("markers", "chat"), default=None, help=told)
+
+
 class _OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:  # argparse's own prints the usage too
         self.exit(BAD_INPUT, f"{self.prog}: error: {message}; see --help\n")

@@ -56,7 +56,7 @@ for name in "$@"; do
   # A flag that is given twice counts as it was given last.
   # shellcheck disable=SC2086 # the changed flags are several words
   step python sft.py --data "$data" --scenarios "$scenarios" --holdout "$PROOF/archetypes/holdout" \
-    --out "$here/adapter" --render chat --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 2e-3 --epochs 1 \
+    --out "$here/adapter" --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 2e-3 --epochs 1 \
     --batch 2 --accum 1 --seed 1 ${changed[$name]}
   step python eval.py --adapter "$here/adapter" --scenarios "$PROOF/scenarios/holdout" --seed 1 \
     --n "${EPISODES:-100}" "${limits[@]}" --out "$here/eval"

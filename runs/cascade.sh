@@ -45,7 +45,7 @@ step python export.py --archive "$OUT/trajectories" --holdout "$OUT/archetypes/h
   --base base/smollm2 --out "$OUT/export"
 
 # SFT on the archive.
-sft=(--data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/sft" --render chat --lr 1e-3
+sft=(--data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/sft" --lr 1e-3
   --epochs "${EPOCHS:-2}" --batch 2 --accum 1)
 step python sft.py "${sft[@]}" --plan --usd-per-hour "$USD_PER_HOUR" >"$OUT/plan-sft.json"
 step python sft.py "${sft[@]}"

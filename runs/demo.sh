@@ -26,10 +26,10 @@ step python split.py --scenarios demo/scenarios --by archetype --k 6 --seed 8 --
 step python rollout.py --operator reference --scenarios demo/split/train --workers 4 --out demo/trajectories
 
 # Check mask and data. This needs the tokenizer only.
-step python sft.py --data demo/trajectories --render chat --holdout demo/split/holdout --out demo/adapter --inspect
+step python sft.py --data demo/trajectories --holdout demo/split/holdout --out demo/adapter --inspect
 
 # Train a LoRA adapter beside the frozen base.
-step python sft.py --data demo/trajectories --render chat --holdout demo/split/holdout --out demo/adapter \
+step python sft.py --data demo/trajectories --holdout demo/split/holdout --out demo/adapter \
   --epochs 1 --batch 1 --accum 1
 
 # Play the same held-out scenarios with base and adapter, without a scaffold. The base, which never ends a session and so

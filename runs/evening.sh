@@ -37,7 +37,7 @@ step python rollout.py --operator reference --scenarios "$OUT/scenarios-split/tr
 
 # Train a LoRA adapter beside the frozen base. Only one held-out set can be named here; eval.py refuses an adapter that
 # was trained on a scenario of the other.
-step python sft.py --data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/adapter" --render chat \
+step python sft.py --data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/adapter" \
   --lora-targets all-linear --lora-r 16 --lora-alpha 32 --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 2 --accum 1
 
 # Play both held-out sets with base and adapter, without a scaffold.

@@ -55,7 +55,7 @@ for split_seed in "$@"; do
   step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction "${FRACTION:-0.15}" \
     --seed "$split_seed" --out "$here/scenarios"
   step python sft.py --data "$OUT/trajectories" --scenarios "$here/scenarios/train" \
-    --holdout "$here/archetypes/holdout" --out "$here/adapter" --render chat --lora-targets all-linear --lora-r 16 \
+    --holdout "$here/archetypes/holdout" --out "$here/adapter" --lora-targets all-linear --lora-r 16 \
     --lora-alpha 32 --lr 2e-3 --epochs "${EPOCHS:-1}" --batch 2 --accum 1 --seed "$split_seed"
   count_contamination archetypes "$here/unread/overlap.json" --unread "$here/unread/holdout"
   evaluate "$here/unread/holdout" "$here/eval-archetypes"

@@ -30,7 +30,7 @@ step python generate.py --author template --n "${N:-1200}" --difficulties easy,m
 step python split.py --scenarios "$OUT/scenarios" --by archetype --k 4 --seed 51 --out "$OUT/archetypes"
 step python split.py --scenarios "$OUT/archetypes/train" --by scenario --fraction 0.2 --seed 51 --out "$OUT/held"
 step python rollout.py --operator reference --scenarios "$OUT/held/train" --workers 4 --out "$OUT/trajectories"
-step python sft.py --data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/sft" --render chat \
+step python sft.py --data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/sft" \
   --lr 1e-3 --epochs "${EPOCHS:-2}" --batch 2 --accum 1
 
 adapters=("$OUT/sft")

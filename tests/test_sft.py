@@ -132,7 +132,7 @@ def test_default_learning_rate_follows_the_width(
     code, _, err = in_process(capsys, "--data", data, "--base", base, "--out", tmp_path / "out", "--limit", 3)
     assert code == 0
     assert f"learning rate 0.013, by the width of {base}; --lr sets another" in err.splitlines()  # 64 wide
-    assert re.search(r"^adapter: rank 16 on all-linear, [\d,]+ parameters$", err, re.M)
+    assert re.search(r"^adapter: rank 16 on all-linear, [\d,]+ parameters, render chat$", err, re.M)
     assert max(entry["lr"] for entry in history(tmp_path / "out")) == 0.013
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["flags"]["lr"] == 0.013
 

@@ -55,9 +55,10 @@ def main(*, base: str, adapter: Path | None, tolerance: float | None = None) -> 
 def in_fresh_process(base: str, adapter: Path) -> float:
     """Run this file on `adapter`; returns the difference of the logits. Raises RuntimeError with its error line."""
     flags = ["--base", base, "--adapter", str(adapter), "--tolerance", str(SAME_MACHINE)]
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-m", "training.reload", *flags],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode != stage.DONE:

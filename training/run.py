@@ -8,6 +8,7 @@
 This is sft.py without its command line. A resident process passes the base that it holds as `held`.
 """
 
+import dataclasses
 import gc
 import os
 import shutil
@@ -55,6 +56,8 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
     out, base = out_of(settings), settings.base
     before = None if settings.redo else read_manifest(out)
     finished = before is not None and before.finished
+    if before is not None and settings.render is None:  # a rerun: the tokenizer need not be read to know it
+        settings = dataclasses.replace(settings, render=before.flags.get("render"))
     settings = check_run(settings, trajectories, finished=finished)
     prepared = None if finished else prepare(settings, trajectories, others, held)  # may refuse, before --out is begun
     manifest = stage.begin(out, stage="sft", flags=flags_of(settings), inputs=[settings.data], redo=settings.redo)
@@ -156,7 +159,7 @@ def inspect_data(
 
 
 def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, finished: bool) -> FitSettings:
-    """Check machine, base, held-out data and targets before any weight is read; returns settings with their rate.
+    """Check machine, base, held-out data and targets before any weight is read; returns settings with rate and render.
 
     The machine and the targets of a `finished` run were checked before.
     """
@@ -165,6 +168,8 @@ def check_run(settings: FitSettings, trajectories: Sequence[Trajectory], *, fini
         loading.check_machine(base, settings.dtype)  # before the weights of a hub's base are fetched
     fetch(base)
     settings = settings.with_learning_rate()
+    if settings.render is None:
+        settings = dataclasses.replace(settings, render=Renderer.for_base(load_tokenizer(base)).wire)
     if settings.holdout:
         rows = trajectories[: settings.limit]
         sessions = [session_of(row) for row in rows if row.kept or settings.include_not_kept]
@@ -180,7 +185,8 @@ def print_adapter(settings: FitSettings) -> None:
     if settings.holdout:
         print_unknown_split(settings.holdout)
     count = hardware.shape_of(settings.base).trainable(settings.lora_r, settings.lora_targets)
-    print(f"adapter: rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters", file=sys.stderr)
+    told = f"rank {settings.lora_r} on {settings.lora_targets}, {count:,} parameters, render {settings.render}"
+    print(f"adapter: {told}", file=sys.stderr)
 
 
 def flags_of(settings: FitSettings) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from model.hardware import Workload
 from model.loading import DTYPES, pick_dtype
 from model.render import Wire
 from pipeline.files import read_json
-from pipeline.stage import add_base_flag
+from pipeline.stage import add_base_flag, add_render_flag
 from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
@@ -110,7 +110,7 @@ class LoopSettings(WeightSettings):
 class TrainingSettings(LoopSettings):
     """Every flag of sft.py that decides the trained weights. Manifest and sekft.json record them under these names."""
 
-    render: Wire = "markers"
+    render: Wire | None = None  # None: chat where the base's template can carry a session
     lora_r: int = 16
     lora_alpha: int = 32
     lora_targets: str = "all-linear"
@@ -211,7 +211,7 @@ def add_training_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
     """Give a parser the flags of sft.py; returns it."""
     add = parser.add_argument
     add_run_flags(parser, rows="rows", lr="2e-4 * 4096 / width of the base", epochs=EPOCHS)
-    add("--render", choices=("markers", "chat"), default="markers", help="render format (default markers)")
+    add_render_flag(parser)
     add("--lora-r", type=int, default=16, help="rank of the adapter (default 16)")
     add("--lora-alpha", type=int, default=32, help="scale of the adapter times its rank (default 32)")
     add("--lora-targets", default="all-linear", help="comma-separated linear layers (default all-linear)")

@@ -382,6 +382,22 @@ def test_faulty_template_is_named_and_markers_still_work(name: str, capsys: pyte
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("name", FAULTS)
+def test_default_render_is_markers_for_a_faulty_template(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Renderer.for_base(faulty(name)).wire == "markers"
+    told = capsys.readouterr().err
+    assert FAULTS[name][1] in told and told.endswith("; sessions are rendered with markers\n") and told.count("\n") == 1
+
+
+def test_default_render_is_chat_where_the_template_carries_a_session(capsys: pytest.CaptureFixture[str]) -> None:
+    from transformers import PreTrainedTokenizerFast
+
+    assert Renderer.for_base(tokenizer("byte_level")).wire == "chat"
+    without = PreTrainedTokenizerFast(tokenizer_object=tokenizer("byte_level").backend_tokenizer)
+    assert Renderer.for_base(without).wire == "markers"
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("name", ["strips every text", "drops all but the last turns", "end marker that grows"])
 def test_faulty_template_is_refused_by_sft(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     faulty(name).save_pretrained(tmp_path / "base")

@@ -23,7 +23,7 @@ from training.inspection import inspect, show
 
 
 def renderer() -> Renderer:
-    return Renderer.for_base(tokenizer("byte_level"))
+    return Renderer.for_base(tokenizer("byte_level"), "markers")
 
 
 def test_each_error_is_found_on_a_planted_fault() -> None:
@@ -72,7 +72,7 @@ def test_each_error_is_found_on_a_planted_fault() -> None:
     dataset = build([], r, max_length_tokens=4096)
     dataset.examples = [spelt]  # build leaves such a row out
     assert {f.check for f in inspect(dataset, r) if f.level == "ERROR"} == {"end", "decode"}
-    with_bos = Renderer.for_base(tokenizer("metaspace"))
+    with_bos = Renderer.for_base(tokenizer("metaspace"), "markers")
     dataset = build([trajectory()], with_bos, max_length_tokens=4096)
     assert all(finding.level == "OK" for finding in inspect(dataset, with_bos))
     assert with_bos.bos_id is not None
@@ -128,7 +128,7 @@ def test_each_warning_names_the_planted_row(check: str) -> None:
 
 
 def test_lossy_tokenizer_is_an_error() -> None:
-    r = Renderer.for_base(tokenizer("wordpiece"))
+    r = Renderer.for_base(tokenizer("wordpiece"), "markers")
     dataset = build([planted(messages=with_last("echo ✓  É", "$ ", "exit"))], r, max_length_tokens=4096)
     (finding,) = [finding for finding in inspect(dataset, r) if finding.level == "ERROR"]
     assert finding.check == "decode"
@@ -218,7 +218,7 @@ def test_malformed_rows_are_named_and_wrong_ones_shown_first(
     write_record(tmp_path / "held", scenario("d"))
 
     def run(*flags: str) -> tuple[Any, str, str]:
-        code = exit_code(sft, "--data", data, "--base", base, "--lr", "4.9e-5", *flags)
+        code = exit_code(sft, "--data", data, "--base", base, "--lr", "4.9e-5", "--render", "markers", *flags)
         return code, *capsys.readouterr()
 
     code, out, err = run("--inspect", "--show", "1", "--holdout", str(tmp_path / "held"))

@@ -143,6 +143,15 @@ def test_changed_adapter_file_is_refused(
             reload.in_fresh_process(base, copy)
 
 
+def test_fresh_process_finds_packages_on_the_users_path(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(tmp_path / 'was read')!r}, 'w')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    reload.in_fresh_process(str(trained.parent / "base"), trained)
+    assert (tmp_path / "was read").exists()
+
+
 @pytest.mark.parametrize("dtype", ["fp16", "bf16"])
 def test_differently_prepared_base_is_noticed(
     place: Path, dtype: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
