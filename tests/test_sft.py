@@ -17,7 +17,7 @@ import pytest
 
 import sft
 from model import hardware
-from model.render import Renderer
+from model.render import Renderer, Wire
 from pipeline.files import read_scenarios, write_json, write_record
 from tests.helpers import ROOT
 from tests.helpers.tiny import base as build_base, scenario, tokenizer, trajectory
@@ -86,8 +86,8 @@ def history(out: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in (out / "log_history.jsonl").read_text().splitlines()]
 
 
-def renderer() -> Renderer:
-    return Renderer.for_base(tokenizer("byte_level"))
+def renderer(wire: Wire | None = None) -> Renderer:
+    return Renderer.for_base(tokenizer("byte_level"), wire)
 
 
 @pytest.fixture(scope="module")
@@ -384,14 +384,14 @@ def test_inspect_needs_no_weights(base: Path, data: Path, tmp_path: Path) -> Non
     bare.mkdir()
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         (bare / name).write_bytes((base / name).read_bytes())
-    done = run("--data", data, "--base", bare, "--inspect", "--show", 1, "--batch", 4)
+    done = run("--data", data, "--base", bare, "--inspect", "--show", 1, "--batch", 4, "--render", "markers")
     result = summary(done)
     assert result["used"] == 11
     assert [finding["check"] for finding in result["findings"]] == ["near_duplicates"]  # they differ only in numbers
     assert result["estimate"] is None
     assert "no config.json; no estimate" in done.stderr
     assert result["same_commands"] == 0
-    assert result["markers"]["after_a_turn"] == {"ids": renderer().operator_ids(""), "special": 0}
+    assert result["markers"]["after_a_turn"] == {"ids": renderer("markers").operator_ids(""), "special": 0}
     assert 0.05 < result["per_row"]["labelled_share"][0] < result["per_row"]["labelled_share"][-1] < 0.5
     assert result["labelled_share"] == pytest.approx(result["labelled_tokens"] / result["tokens"], abs=1e-4)
     assert result["opening"].startswith("<|system|>\nSYSTEM<|end|>\n<|user|>\nLOGIN<|end|>\n<|user|>\n$ ")
@@ -519,7 +519,7 @@ def test_sampled_ids_are_trained_on_unchanged() -> None:
 def test_low_rate_and_little_memory_are_warned_of(
     base: Path, data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flags = ["--data", data, "--base", base, "--inspect"]
+    flags = ["--data", data, "--base", base, "--inspect", "--render", "markers"]  # chat's end marker is not its eos
     slow = train_here(capsys, *flags, "--lr", "1e-5")["findings"]
     assert [finding["check"] for finding in slow] == ["near_duplicates", "lr"]
     monkeypatch.setattr(hardware, "free_bytes_here", lambda: 2**20)

@@ -24,7 +24,8 @@ def start_adapter(base: Path, out: Path) -> Path:
     for index in range(3):
         write_record(data, trajectory(f"u{index}-s0", steps=2 + index))
     write_json(data / "manifest.json", {"finished": True})
-    code = exit_code(sft, "--data", data, "--base", base, "--out", out, "--epochs", 1, "--lora-r", 4, *QUICK)
+    flags = ["--data", data, "--base", base, "--render", "markers", "--epochs", 1, "--lora-r", 4, *QUICK]
+    code = exit_code(sft, *flags, "--out", out)
     assert code == 0
     return out
 
@@ -34,7 +35,7 @@ def recorded(row: Trajectory, digest: str, **changes: Any) -> Trajectory:
 
     One token of each turn was sampled letter by letter, so that training on text instead of ids is seen.
     """
-    renderer = Renderer.for_base(tokenizer("byte_level"))
+    renderer = Renderer.for_base(tokenizer("byte_level"), "markers")
     turns = []
     for command in row.commands:
         ids = renderer.operator_ids(command)

@@ -386,7 +386,9 @@ def test_faulty_template_is_named_and_markers_still_work(name: str, capsys: pyte
 def test_default_render_is_markers_for_a_faulty_template(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert Renderer.for_base(faulty(name)).wire == "markers"
     told = capsys.readouterr().err
-    assert FAULTS[name][1] in told and told.endswith("; sessions are rendered with markers\n") and told.count("\n") == 1
+    assert FAULTS[name][1] in told
+    assert told.endswith("; sessions are rendered with markers\n")
+    assert told.count("\n") == 1
 
 
 def test_default_render_is_chat_where_the_template_carries_a_session(capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,7 +123,7 @@ def test_every_token_is_recorded(base: Path) -> None:
 
     def sampled() -> Trajectory:
         operator = LocalOperator(Decoder(model), renderer, temperature=1.0, max_new_tokens=16, name="tiny")
-        return play(operator, hand(), seed=5, max_steps=4, timeout_seconds=10)
+        return play(operator, hand(), seed=6, max_steps=4, timeout_seconds=10)
 
     trajectory = sampled()
     assert trajectory.outcome == "max_steps"

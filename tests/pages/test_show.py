@@ -56,11 +56,11 @@ def test_the_mask_is_that_of_the_trainer(tmp_path: Path) -> None:
     for command in one.commands:
         assert f"⟦{command}" in text
     assert text.count("⟦") == text.count("⟧") == len(one.commands)
-    assert "<|user|>" in text
-    chat = run_show(one.id, tmp_path / "out", "--mask", "--base", base, "--render", "chat")
-    assert chat.returncode == 0, chat.stderr
-    assert "<|user|>" not in chat.stderr.decode()
-    assert chat.stderr.decode().count("⟦") == len(one.commands)
+    assert "<|im_start|>user" in text
+    markers = run_show(one.id, tmp_path / "out", "--mask", "--base", base, "--render", "markers")
+    assert markers.returncode == 0, markers.stderr
+    assert "<|user|>" in markers.stderr.decode()
+    assert markers.stderr.decode().count("⟦") == len(one.commands)
 
 
 def test_a_voided_session_was_not_checked() -> None:

@@ -325,7 +325,7 @@ def test_every_step_equals_trl_on_single_turns(
 def sampled(policy: Policy, base: Path, temperature: float, seed: int, turns: int = 3) -> Trajectory:
     """An episode that the policy samples; the environment answers the same to everything."""
     world = tiny.scenario("a")
-    renderer = Renderer.for_base(policy.tokenizer)
+    renderer = Renderer.for_base(policy.tokenizer, "markers")
     operator = LocalOperator(
         Decoder(policy.model), renderer, temperature=temperature, max_new_tokens=10, name=str(base)
     )
@@ -412,7 +412,7 @@ def test_sampling_and_updates_in_one_process_learn_an_easy_reward(base: Path, st
     """Reward for a first token among a quarter of the vocabulary: on-policy updates make it usual."""
     flags = settings(base, start, lr=1e-2)
     policy = policy_of(flags)
-    world, renderer, decoder = tiny.scenario("a"), Renderer.for_base(policy.tokenizer), Decoder(policy.model)
+    world, renderer, decoder = tiny.scenario("a"), Renderer.for_base(policy.tokenizer, "markers"), Decoder(policy.model)
     means = []
     for step in range(12):
         rows = []

@@ -47,7 +47,9 @@ def session(id_: str, start: Path, turns: list[tuple[str, str | None]], *, kept:
 
 
 def data_of(rows: list[Trajectory], flags: DpoSettings) -> PreferenceData:
-    found = preference_data(flags, rows, Renderer.for_base(tiny.tokenizer("byte_level")), adapter_hash(flags.adapter))
+    found = preference_data(
+        flags, rows, Renderer.for_base(tiny.tokenizer("byte_level"), "markers"), adapter_hash(flags.adapter)
+    )
     assert found.pairs, found.counts()
     return found
 
@@ -162,7 +164,7 @@ def by_hand(base: Path, adapter: Path, data: PreferenceData, weigh: Any) -> list
     model, _ = load_model(base, adapter, dtype="fp32")
     sums = []
     for example in data.pairs[0]:
-        row, renderer = example.trajectory, Renderer.for_base(tiny.tokenizer("byte_level"))
+        row, renderer = example.trajectory, Renderer.for_base(tiny.tokenizer("byte_level"), "markers")
         ids = row.token_ids or []
         with torch.no_grad():
             table = torch.log_softmax(model(input_ids=torch.tensor([ids])).logits[0].double(), -1)
