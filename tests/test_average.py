@@ -142,7 +142,7 @@ def test_means_can_be_averaged_again(place: Path) -> None:
         (["--seed", "1"], "flags.seed is 1"),
         (["--lora-r", "8"], "flags.lora_r is 8"),
         (["--lora-targets", "q_proj"], "flags.lora_targets is 'q_proj'"),
-        (["--render", "chat"], "flags.render is 'chat'"),
+        (["--render", "markers"], "flags.render is 'markers'"),
         (["--dtype", "bf16"], "flags.dtype is 'bf16'"),
     ],
 )
