@@ -125,8 +125,8 @@ def test_an_adapter_that_reads_markers_is_refused(base: Path, tmp_path: Path) ->
 
 
 def fit_tiny(base: Path, place: Path) -> Path:
-    """An adapter of the default render format."""
+    """An adapter that reads markers."""
     for index in range(2):
         write_record(place / "data", tiny.trajectory(f"t{index}-s0"))
-    fit(fit_settings(base=str(base), data=place / "data", out=place / "adapter", epochs=1))
+    fit(fit_settings(base=str(base), data=place / "data", out=place / "adapter", epochs=1, render="markers"))
     return place / "adapter"
