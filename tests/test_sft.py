@@ -379,17 +379,6 @@ def test_chat_render_is_recorded_in_the_adapter(
     assert json.loads((out / "render.json").read_text())["wire"] == "chat"
 
 
-def test_a_rerun_without_the_flag_keeps_the_render_of_the_run(
-    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    flags = ["--data", data, "--base", base, "--out", tmp_path / "out", "--limit", 3, "--epochs", 1, *QUICK]
-    train_here(capsys, *flags, "--render", "markers")
-    code, _, err = in_process(capsys, *flags)
-    assert (code, "nothing to do" in err) == (0, True), err
-    code, _, err = in_process(capsys, *flags, "--render", "chat")
-    assert (code, "--render was" in err) == (2, True), err
-
-
 def test_inspect_needs_no_weights(base: Path, data: Path, tmp_path: Path) -> None:
     bare = tmp_path / "base"
     bare.mkdir()
