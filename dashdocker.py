@@ -63,13 +63,14 @@ def main(*, action: Literal["reap", "self-check"], runtime: str | None, only: st
     if action == "self-check":
         from sandbox import cases
 
-        require_image(image or IMAGE)
+        image = IMAGE if image is None else image
+        require_image(image)
         if runtime:
             require_runtime(runtime)
         reap()
-        require_tools(image or IMAGE)
-        return cases.run_cases(only, SandboxOptions(image=image or IMAGE, runtime=runtime))
-    if runtime or only or image:
+        require_tools(image)
+        return cases.run_cases(only, SandboxOptions(image=image, runtime=runtime))
+    if runtime is not None or only is not None or image is not None:
         raise BadInputError("--runtime, --only and --image belong to self-check")
     try:
         removed = reap()

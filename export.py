@@ -38,6 +38,7 @@ from formats.convert import TARGETS, export_to, import_from
 from pipeline.files import checked, read_json, write_json
 from pipeline.hidden import as_text
 from schema import BadInputError, ExportReport, Manifest
+from taxonomy import ARCHETYPES
 from training.pairs import PER_SCENARIO
 
 REPORT = "export-report.json"
@@ -116,6 +117,11 @@ def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
         raise BadInputError(f"--archive: {repeated[0]} is named twice; name it once")
     if absent := [one for one in settings.archive if not one.exists()]:
         raise BadInputError(f"--archive: {absent[0]}: no such directory or file; check the path")
+    if settings.archetype is not None:
+        known = ARCHETYPES.get(settings.archetype)
+        if known is None or known.terminal != "exit":
+            remedy = "name a shipped one that can be done (python taxonomy.py)"
+            raise BadInputError(f"--archetype: {settings.archetype!r} is unknown or a blocked one; {remedy}")
     if min(settings.max_length_tokens, settings.per_scenario) < 1:
         raise BadInputError("--max-length-tokens, --per-scenario: at least 1")
     return settings.archive, settings.out

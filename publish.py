@@ -48,12 +48,14 @@ from pipeline.files import (
     read_trajectories,
     write_json,
 )
+from pipeline.hidden import as_text
 from records.overlap import Overlap
 from schema import AdapterIdentity, BadInputError, Manifest, Scenario, Trajectory
 from serving.conversion import licence_files
 
 CONFIG = "adapter_config.json"
 HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")  # as the Hub names them
 ADAPTER_FILES = ("adapter_model.safetensors", CONFIG, "sekft.json", "render.json")
 OVERLAP = "overlap.json"
 BASE_LICENCE = "base_licence"  # the directory of the base's licence files
@@ -80,6 +82,10 @@ def main(settings: PublishSettings) -> int:
     """Write one folder."""
     if (settings.scenarios is None) == (settings.adapter is None):
         raise BadInputError("--scenarios, --adapter: name exactly one of them")
+    if settings.licence is not None and not LICENCE.fullmatch(settings.licence):
+        raise BadInputError("--licence: name it as the Hub does, apache-2.0 or other say")
+    if settings.base_model is not None and not HUB_NAME.fullmatch(settings.base_model):
+        raise BadInputError("--base-model: is no OWNER/NAME of the Hub; name the base as the Hub does")
     unread: dict[str, Any] = {"--runs": settings.runs, "--base-model": settings.base_model}
     kind = "scenarios"
     if settings.adapter is not None:
@@ -135,6 +141,8 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
         raise BadInputError(
             f"--runs: two directories are called {next(one for one in names if names.count(one) > 1)!r}; rename one"
         )
+    if hidden := [as_text(name) for name in names if as_text(name) != name]:
+        raise BadInputError(f"--runs: {hidden[0]}: a name with characters that nobody sees; rename the directory")
     runs = dict(zip(names, settings.runs, strict=True))
     reports = {name: read_report(run) for name, run in runs.items()}
     for run in settings.runs:

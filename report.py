@@ -43,6 +43,7 @@ from pages.picture import draw_picture, labels_of
 from pages.show import find_sessions, print_session, with_mask
 from pages.watch import watch
 from pipeline.files import checked, read_json, read_manifest, read_report
+from pipeline.hidden import as_text
 from pipeline.rates import BEHAVIOUR, RATES
 from pipeline.tables import CELL, format_difference, format_rate, outcomes_of
 from records.overlap import Overlap
@@ -112,6 +113,8 @@ def check_report_settings(settings: ReportSettings) -> None:
         raise BadInputError(f"{alone[0]} shows something alone; run report.py again for the rest")
     if settings.mask and settings.show is None:
         raise BadInputError("--mask belongs to --show; name a session with --show ID DIR")
+    if settings.render is not None and not settings.mask:
+        raise BadInputError("--render belongs to --mask; pass both, or neither")
     if alone:
         return
     if not settings.runs:
@@ -120,6 +123,14 @@ def check_report_settings(settings: ReportSettings) -> None:
         raise BadInputError("nothing to write; pass --table FILE, --picture FILE, --html FILE or several")
     if picture is not None and picture.suffix not in PICTURES:
         raise BadInputError(f"--picture: {picture.name!r} is of no known kind; end it in {' or '.join(PICTURES)}")
+    if settings.axes and settings.table is None:
+        raise BadInputError("--axes belongs to --table; drop it, the page has the rates of every axis")
+    written = {name: path.resolve() for name, path in settings.files().items()}
+    if len(set(written.values())) < len(written):
+        raise BadInputError(f"--{', --'.join(written)}: two of them name one file; name different ones")
+    for name, path in written.items():
+        if run := next((one for one in settings.runs if path.is_relative_to(one.resolve())), None):
+            raise BadInputError(f"--{name}: {settings.files()[name]}: lies in the run {run}; name a file elsewhere")
 
 
 def print_sessions(id_: str, directory: Path, settings: ReportSettings) -> int:
@@ -155,7 +166,8 @@ def read_run(directory: Path) -> EvalRun:
     report = read_report(directory)
     manifest = read_manifest(directory)
     if manifest is None:
-        print(f"{directory}: no manifest, so nothing says whether this run was finished", file=sys.stderr)
+        note = f"{directory}: no manifest, so nothing says whether this run was finished"
+        print(as_text(note), file=sys.stderr)
     elif not manifest.finished:
         raise BadInputError(f"{directory / 'manifest.json'}: finished: false; rerun that eval, its episodes are kept")
     path = directory / "overlap.json"

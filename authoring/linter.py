@@ -140,8 +140,11 @@ def read_draft(path: Path) -> Draft:
 def plain(fault: Any) -> str:
     """A validation error as a line: the field, then what is wrong with it."""
     field = ".".join(str(part) for part in fault["loc"])
-    what = {"missing": "missing; add it", "extra_forbidden": "unknown field; drop it"}.get(fault["type"], fault["msg"])
-    what = what.removeprefix("Value error, ")
+    what = {
+        "missing": "missing; add it",
+        "extra_forbidden": "unknown field; drop it",
+        "value_error": fault["msg"].removeprefix("Value error, "),  # of schema.py, with the remedy
+    }.get(fault["type"], f"{fault['msg']}; correct it")
     return f"{field}: {what}" if field else str(what)
 
 

@@ -264,18 +264,20 @@ def rates_without_scenarios(episodes: Sequence[Trajectory]) -> EventRates:
 
 
 def compare_groups(found: Gathered) -> None:
-    """Paired differences of each later run's last group from the first run's last group, on scenarios of both."""
+    """Paired differences of each run's last group from that of the first run that played some of its scenarios."""
     last = list({group.run: group for group in found.groups if group.episodes}.values())
-    for group in last[1:]:
-        before, after = last[0].first_samples(), group.first_samples()
-        both = [key for key in before if key in after and key in found.scenarios]
-        if both:
-            scenarios = {before[key].scenario_id: found.scenarios[key] for key in both}
-            scenarios |= {after[key].scenario_id: found.scenarios[key] for key in both}
-            differences = paired(
-                {key: before[key] for key in both}, {key: after[key] for key in both}, scenarios, seed=0
-            )
-            found.differences.append(difference_row(f"{group.label} - {last[0].label}", differences))
+    for at, group in enumerate(last):
+        after = group.first_samples()
+        for earlier in last[:at]:
+            before = earlier.first_samples()
+            if both := [key for key in before if key in after and key in found.scenarios]:
+                scenarios = {before[key].scenario_id: found.scenarios[key] for key in both}
+                scenarios |= {after[key].scenario_id: found.scenarios[key] for key in both}
+                differences = paired(
+                    {key: before[key] for key in both}, {key: after[key] for key in both}, scenarios, seed=0
+                )
+                found.differences.append(difference_row(f"{group.label} - {earlier.label}", differences))
+                break
 
 
 def difference_row(label: str, differences: PairedDifferences) -> dict[str, Any]:

@@ -25,7 +25,10 @@ function curveChart(name, curves) {
   if (y0 === y1) [y0, y1] = [y0 - 1, y1 + 1];
   const x = (value) => left + ((value - x0) / (x1 - x0 || 1)) * (width - left - 8);
   const y = (value) => 8 + (1 - (value - y0) / (y1 - y0)) * (height - bottom - 8);
-  const figure = (value) => Number(value.toPrecision(3)).toString();
+  const figure = (value) => {
+    const text = Number(value.toPrecision(3)).toString();
+    return text.length > 7 ? value.toExponential(1) : text;  // what the left margin holds
+  };
   const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${name} by step` });
   for (const value of [y0, (y0 + y1) / 2, y1]) {
     drawn.append(svg("line", { x1: left, x2: width - 8, y1: y(value), y2: y(value), class: "axis" }));

@@ -18,12 +18,11 @@ def find_sessions(id_: str, directory: Path) -> list[Trajectory]:
     """The sessions with this id in a directory of trajectories, or in each subject of an eval. Raises BadInputError."""
     if not directory.is_dir():
         raise BadInputError(f"{directory}: no such directory; name one that rollout.py or eval.py wrote")
-    paths = sorted(path for pattern in ("*.json", "*/*.json") for path in directory.glob(pattern))
+    named = (path for pattern in ("*.json", "*/*.json") for path in directory.glob(pattern))
+    paths = sorted(path for path in named if path.name[0] != "." and path.name not in ("manifest.json", "report.json"))
     found = [path for path in paths if path.stem == id_]
     if not found:
-        known = [
-            path.stem for path in paths if path.name[0] != "." and path.name not in ("manifest.json", "report.json")
-        ]
+        known = [path.stem for path in paths]
         there = f"there are {len(known)}, such as {as_text(', '.join(known[:NAMED]))}" if known else "there is none"
         raise BadInputError(f"{directory}: no session {as_text(id_)!r}; {there}")
     return [read_record(path, Trajectory) for path in found]

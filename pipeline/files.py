@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pipeline.hidden import as_text
 from schema import (
     SCHEMA_VERSION,
     AdapterIdentity,
@@ -33,6 +34,11 @@ from schema import (
 R = TypeVar("R", Scenario, Trajectory)
 M = TypeVar("M", bound=BaseModel)
 MAX_TAXONOMY_BYTES = 256 * 1024
+# How a record of the other kind is known: a field that only it has, what it is, what was asked for.
+OTHER_KIND: dict[type[BaseModel], tuple[str, str, str]] = {
+    Scenario: ("steps", "a trajectory", "scenarios"),
+    Trajectory: ("checker", "a scenario", "trajectories"),
+}
 LIVE = ".live.json"  # which episodes are under way (operators/under_way.py)
 
 
@@ -82,6 +88,9 @@ def read_record(path: Path, kind: type[R]) -> R:
             f"{path}: schema_version {version!r} is unknown, this version reads {SCHEMA_VERSION}; "
             f"regenerate the file or use the sekft that wrote it"
         )
+    mark, holds, remedy = OTHER_KIND[kind]
+    if isinstance(value, dict) and mark in value and mark not in kind.model_fields:
+        raise BadInputError(f"{path}: holds {holds}; name a directory of {remedy}")
     return checked(path, value, kind, "correct or delete the file")
 
 
@@ -157,7 +166,7 @@ def record_paths(directory: Path, *, partial: bool = False) -> list[Path]:
         raise BadInputError(f"{directory}: no such directory; name the directory that the previous stage wrote")
     manifest = read_manifest(directory)
     if manifest is None:
-        print(f"{directory}: no manifest, taking every *.json in it", file=sys.stderr)
+        print(as_text(f"{directory}: no manifest, taking every *.json in it"), file=sys.stderr)
     elif not manifest.finished and not partial:
         raise BadInputError(f"{directory}: manifest says finished: false; rerun that stage or pass --partial")
     paths = sorted(path for path in directory.glob("*.json") if path.name != "manifest.json" and path.name[0] != ".")

@@ -12,13 +12,17 @@ HIDDEN: tuple[tuple[int, int], ...] = (
     (0x0B, 0x1F),
     (0x7F, 0x9F),
     (0xAD, 0xAD),  # soft hyphen
+    (0x34F, 0x34F),  # joins letters, and shows nothing itself
     (0x61C, 0x61C),  # bidirectional, as are 200E, 200F, 202A to 202E and 2066 to 2069
+    (0x115F, 0x1160),  # a filler, as are 3164 and FFA0: an empty place for a letter
     (0x180E, 0x180E),
     (0x200B, 0x200F),
     (0x2028, 0x202E),
     (0x2060, 0x206F),
+    (0x3164, 0x3164),
     (0xD800, 0xDFFF),  # half of a surrogate pair
     (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
     (0xFFF9, 0xFFFB),
     (0xE0000, 0xE007F),  # tags, which show nothing
 )

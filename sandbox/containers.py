@@ -140,6 +140,12 @@ def require_image(image: str = IMAGE) -> str:
     except docker.errors.ImageNotFound as error:
         remedy = "run `make image`" if image == IMAGE else "build it on that of `make image`, docs/bring_your_own.md"
         raise BadInputError(f"image {image!r} is not in the Docker engine at {where}; {remedy}") from error
+    except (docker.errors.APIError, docker.errors.NullResource) as error:
+        if not isinstance(error, docker.errors.APIError) or error.is_client_error():
+            raise BadInputError(f"--image: {image!r} is no name of an image; `docker images` lists them") from error
+        raise BadInputError(
+            f"the Docker engine at {where} cannot look for image {image!r} ({error}); mend it"
+        ) from error
     except docker.errors.DockerException as error:
         if "PermissionError" in str(error) or "Permission denied" in str(error):
             raise BadInputError(

@@ -104,6 +104,10 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("eval.py", ["--base", BASE, "--scenarios", "good", "--out", "out", "--image", "no"], {}, "'no' is not in"),
     ("authoring.gate", ["good/tiny-1.json", "--image", "no"], {}, "'no' is not in"),
     ("dashdocker.py", ["self-check", "--image", "no"], {}, "'no' is not in"),
+    *(
+        ("dashdocker.py", ["self-check", "--image", name], {}, "is no name of an image")
+        for name in ("", "A b", "-x; y")
+    ),
     ("dashdocker.py", ["reap", "--image", "no"], {}, "belong to self-check"),
     ("split.py", ["--scenarios", "two", "--by", "scenario", "--fraction", "0.5", "--out", "o"], {}, "something else"),
     ("authoring.gate", ["nowhere.json"], {}, "nowhere.json"),
@@ -131,6 +135,12 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("report.py", ["--show", "x", "sessions"], {}, "sessions: no session 'x'; there are 1"),
     ("report.py", ["--show", "tiny-1-s0", "sessions", "--mask", "--base", "bare"], {}, "tokenizer"),
     ("report.py", ["--runs", "good", "--html", "page.html", "--mask"], {}, "--mask belongs to --show"),
+    ("report.py", ["--runs", "good", "--html", "page.html", "--render", "chat"], {}, "--render belongs to --mask"),
+    ("report.py", ["--runs", "good", "--html", "page.html", "--axes", "task"], {}, "--axes belongs to --table"),
+    ("report.py", ["--runs", "good", "--html", "x", "--table", "./x"], {}, "two of them name one file"),
+    ("report.py", ["--runs", "sessions", "--html", "sessions/tiny-1-s0.json"], {}, "lies in the run sessions"),
+    ("report.py", ["--show", "tiny-1", "good"], {}, "tiny-1.json: holds a scenario; name a directory of trajectories"),
+    ("report.py", ["--show", "manifest", "sessions"], {}, "no session 'manifest'; there are 1"),
     ("sft.py", ["--base", "bare", "--data", "sessions", "--out", "out"], {}, "tokenizer"),
     ("sft.py", ["--base", BASE, "--lr", "1e-3", "--data", "sessions", "--out", "file/out"], {}, "cannot be written"),
     ("training.reload", ["--base", BASE, "--adapter", "nowhere"], {}, "no probe.safetensors"),
@@ -299,10 +309,23 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         )
     ),
     ("export.py", ["--verify", "file", "--holdout", "good", "--redo"], {}, "--redo: --verify does not read it"),
-    ("export.py", ["--to", "atif", "--archive", "good", "--out", "out"], {}, "correct or delete the file"),
+    ("export.py", ["--to", "atif", "--archive", "good", "--out", "out"], {}, "name a directory of trajectories"),
+    ("export.py", ["--to", "harbor", "--archive", "sessions", "--out", "out"], {}, "name a directory of scenarios"),
+    *(
+        (
+            "export.py",
+            ["--from", "harbor", "--archetype", name, "--archive", "good", "--out", "out"],
+            {},
+            f"{name!r} is",
+        )
+        for name in ("nope", "missing_source")
+    ),
     ("export.py", ["--from", "harbor", "--archive", "nowhere", "--out", "out"], {}, "nowhere: no such"),
     ("export.py", ["--from", "harbor", "--archive", "good", "--out", "out"], {}, "has the format harbor"),
     ("publish.py", ["--out", "out"], {}, "--scenarios, --adapter"),
+    ("publish.py", ["--scenarios", "good", "--licence", "", "--out", "out"], {}, "--licence: name it"),
+    ("publish.py", ["--scenarios", "good", "--licence", "mit\nx: y", "--out", "out"], {}, "--licence: name it"),
+    ("publish.py", ["--adapter", "other", "--base-model", "a b/<c>", "--out", "out"], {}, "no OWNER/NAME"),
     ("publish.py", ["--scenarios", "good", "--out", "file/out"], {}, "cannot be written"),
     ("publish.py", ["--adapter", "other", "--out", "out"], {}, "no adapter_config.json"),
     ("publish.py", ["--adapter", "other", "--holdout", "good", "--out", "out"], {}, "--holdout: does not belong"),

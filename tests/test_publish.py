@@ -143,6 +143,9 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
     assert (code, message.splitlines()[-1].endswith("name evals of this adapter")) == (2, True), message
     assert not (tmp_path / "out").exists()
     write_eval(tmp_path / "eval-a", adapter_hash(adapter))
+    write_eval(tmp_path / "eval\u202e", adapter_hash(adapter))
+    code, _, message = run(*flags, "--runs", tmp_path / "eval\u202e")
+    assert (code, "eval«U+202E»: a name with characters" in message) == (2, True), message
     assert run(*flags)[0] == 0
     names = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert names == {

@@ -56,6 +56,10 @@ def test_a_fault_is_one_line_and_says_what_to_do() -> None:
     assert len(told) < 1000
     assert told.endswith("that nothing needs")
     assert plain({"loc": ("provider", "path"), "type": "missing", "msg": "x"}) == "provider.path: missing; add it"
+    assert plain({"loc": ("id",), "type": "string_too_long", "msg": "too long"}) == "id: too long; correct it"
+    assert (
+        plain({"loc": ("id",), "type": "value_error", "msg": "Value error, is odd; mend it"}) == "id: is odd; mend it"
+    )
 
 
 @pytest.mark.docker

@@ -62,6 +62,10 @@ def test_runs_are_compared_on_the_first_sample_of_scenarios_of_both(tmp_path: Pa
     (difference,) = page_contents({**runs, "scenarios": source}).index["differences"]
     assert (difference["label"], difference["n"]) == ("b - a", 5)
     assert difference["rates"]["clean_rate"] == ["+100 [+100,+100]", 1.0, 1.0, 1.0]
+    apart = [made.session(record, "x\n") for record in made.scenarios(6)[5:]]
+    others = {"of other scenarios": made.write_rollout(tmp_path / "other", apart), "again": runs["b"]}
+    found = page_contents({**others, **runs, "scenarios": source}).index["differences"]
+    assert [one["label"] for one in found] == ["a - of other scenarios", "b - again"]
 
 
 def test_curves_keep_every_figure_and_few_points(tmp_path: Path) -> None:
