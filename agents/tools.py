@@ -68,14 +68,21 @@ def as_json(value: Any) -> str:
 
 
 def call_of(value: Any, position: int, field: str) -> ToolCall | None:
-    """The call in a decoded JSON object, or None where it names no tool."""
+    """The call in a decoded JSON object, or None where it names no tool.
+
+    Without `field` it is a call without arguments. Where other fields stand instead, they are its raw arguments; their
+    braces are left out, so that no client reads them as arguments that are sound.
+    """
     if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
         return None
+    given = value.get("id")
+    id_ = given if isinstance(given, str) and given else call_id("position", position)
+    others = {name: one for name, one in value.items() if name not in ("name", "id")}
+    if others and field not in others:
+        return ToolCall(id_, value["name"], None, as_json(others)[1:-1])
     arguments = value.get(field, {})
     if isinstance(arguments, str):
         arguments = decoded(arguments, arguments)
-    given = value.get("id")
-    id_ = given if isinstance(given, str) and given else call_id("position", position)
     if isinstance(arguments, dict):
         return ToolCall(id_, value["name"], arguments)
     return ToolCall(id_, value["name"], None, arguments if isinstance(arguments, str) else as_json(arguments))
@@ -107,16 +114,20 @@ def _finite(text: str) -> float:
 
 
 def _read_hermes(text: str) -> Read:
-    """Calls in `<tool_call>` tags; a tag without a readable call stays in the text."""
+    """Calls in `<tool_call>` tags; a tag without a readable call stays in the text.
+
+    The closing tag may be missing at the end of the text, where the call has arguments.
+    """
     calls: list[ToolCall] = []
     kept, mark, rest = text.partition(HERMES_OPEN)
     while mark:
         value, after = _first_value(rest)
-        closed = after.lstrip()
-        call = call_of(value, len(calls), "arguments") if not closed or closed.startswith(HERMES_CLOSE) else None
+        after = after.lstrip()
+        whole = after.startswith(HERMES_CLOSE) or (not after and isinstance(value, dict) and "arguments" in value)
+        call = call_of(value, len(calls), "arguments") if whole else None
         if call:
             calls.append(call)
-            rest = closed.removeprefix(HERMES_CLOSE)
+            rest = after.removeprefix(HERMES_CLOSE)
         else:
             kept += mark
         more, mark, rest = rest.partition(HERMES_OPEN)
