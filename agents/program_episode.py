@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from agents.app import EndpointServer
 from agents.backend import Backend
-from agents.canonical import ChatMessage, ToolCall, same_message
+from agents.canonical import ChatMessage, ToolCall, call_id, key
 from agents.endpoint_session import SessionLimits
 from agents.known import AgentProgram
 from agents.provenance import AgentSession, Request
@@ -130,17 +130,19 @@ def _typed(program: AgentProgram, call: ToolCall) -> str:
 
 
 def turns_in(program: AgentProgram, watch: ProgramWatch) -> list[tuple[str, str | None, int | None]]:
-    """All (command, output, exit code) in the order of the replies; no output where the model was never shown one."""
+    """All (command, output, exit code) in the order of the replies; no output where the model was never shown one.
+
+    A reply's outputs are in the first later request that has the reply and all messages before it unchanged.
+    """
     turns = []
     for index, (request, message) in enumerate(watch.replies):
-        at, results = len(request.messages), list[str]()
-        for later, _ in watch.replies[index + 1 :]:
-            if len(later.messages) > at and same_message(later.messages[at], message):
-                results = [one.content for one in later.messages[at + 1 :] if one.role == "tool"]
-                break
+        at, history = len(request.messages), [*request.keys, key(message)]
+        going_on = (later for later, _ in watch.replies[index + 1 :] if later.keys[: at + 1] == history)
+        shown = next((later.messages for later in going_on), [])
+        outputs = {one.tool_call_id: one.content for one in shown if one.role == "tool"}
         for place, command in enumerate(typed_in(program, message)):
-            shown = program.read_result(results[place]) if place < len(results) else (None, None)
-            turns.append((command, *shown))
+            output = outputs.get(call_id(at, place))
+            turns.append((command, *(program.read_result(output) if output is not None else (None, None))))
     return turns
 
 

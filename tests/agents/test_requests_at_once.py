@@ -149,3 +149,34 @@ def test_a_title_with_tools_is_no_turn(server: EndpointServer, backend: Scripted
     server.close_session("one")
     assert (watch.over, commands_of(watch), watch.side_calls) == (None, ["echo a"], 1)
     assert session.counts()["side_call_calls"] == 1
+
+
+def two_calls(first: str, second: str) -> ChatMessage:
+    return ChatMessage("assistant", tool_calls=typing(first).tool_calls + typing(second).tool_calls)
+
+
+def continued(body: dict[str, Any], reply: Any, *outputs: str) -> dict[str, Any]:
+    """The request after a reply; the results of its calls come in the reverse order."""
+    message = reply.json()["choices"][0]["message"]
+    results = [
+        {"role": "tool", "tool_call_id": call["id"], "content": output}
+        for call, output in zip(message["tool_calls"], outputs, strict=True)
+    ]
+    return {**body, "messages": [*body["messages"], message, *reversed(results)]}
+
+
+def test_each_command_has_its_own_output(server: EndpointServer, backend: ScriptedBackend) -> None:
+    """Two sub-agents get the same first reply, and the second is the first to go on."""
+    backend.script[:] = [two_calls("a", "b"), two_calls("a", "b"), DONE]
+    watch = ProgramWatch(PLAIN, ProgramLimits())
+    server.open_session("one", watch=watch)
+    path, bodies = "/v1/chat/completions", [asked_by(1), asked_by(2)]
+    replies = [post(server, path, body) for body in bodies]
+    for number in (1, 0):
+        outputs = [f"{name} of {number}" for name in ("a", "b")]
+        assert post(server, path, continued(bodies[number], replies[number], *outputs)).status_code == 200
+    server.close_session("one")
+    assert turns_in(PLAIN, watch) == [
+        ("a", "a of 0", None), ("b", "b of 0", None), ("a", "a of 1", None), ("b", "b of 1", None),
+        ("Done.", None, None), ("Done.", None, None),
+    ]  # fmt: skip
