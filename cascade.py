@@ -39,7 +39,7 @@ from operators.local import local_operators
 from operators.protocol import Operator
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
-from pipeline.costs import MetricChange, Prices, compare_outcomes, read_outcomes, read_prices
+from pipeline.costs import MetricChange, Prices, compare_outcomes, differing_conditions, read_outcomes, read_prices
 from pipeline.files import read_scenarios, write_json
 from pipeline.holdout import refuse_trained_on
 from sandbox.containers import add_image_flag, reap, require_image
@@ -198,6 +198,7 @@ def maker_of(side: Side, settings: CascadeSettings, cancelled: threading.Event) 
 def endpoint_on(side: str, settings: CascadeSettings) -> EndpointOperator:
     """The endpoint of a side. Raises BadInputError where the environment names no model for it."""
     limits: dict[str, Any] = {"temperature": settings.temperature, "max_new_tokens": settings.max_new_tokens}
+    limits["usage_required"] = True
     if side == "cheap":
         return EndpointOperator.from_environment(scaffold=SCAFFOLD, **limits)
     model = stage.env("SEKFT_FRONTIER_MODEL")
@@ -233,8 +234,11 @@ def compare_runs(settings: CascadeSettings) -> int:
         first = min(apart)
         where = settings.before if first in {one.id for one in before} else settings.after
         raise BadInputError(
-            f"{where}: id: {first!r} and {len(apart) - 1} more are in one run alone; compare equal sets"
+            f"{where}: id: {first!r} and {len(apart) - 1} more are in one run alone; compare equal sets (an attempt "
+            "that was void has no outcome: run that play again)"
         )
+    for note in differing_conditions(settings.before, settings.after):
+        print(note, file=sys.stderr)
     found = compare_outcomes(before, after, seed=settings.seed)
     for name, change in found.metrics.items():
         print(f"{name:22s} {change_text(change)}", file=sys.stderr)

@@ -185,7 +185,8 @@ def first_look(rows: Iterable[Row]) -> tuple[int, set[str], set[str]]:
     number = 0
     for number, row in enumerate(rows, 1):  # noqa: B007 - how many there were
         tasks |= {row.instance, row.content_hash}
-        verdicts[row.hash] = verdicts.get(row.hash, 0) | (1 if row.resolved else 2)
+        if row.unusable is None:  # else it is no evidence
+            verdicts[row.hash] = verdicts.get(row.hash, 0) | (1 if row.resolved else 2)
     return number, tasks, {key for key, seen in verdicts.items() if seen == 3}
 
 

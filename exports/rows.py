@@ -228,6 +228,8 @@ def own_row(archive: Path, trajectory: Trajectory) -> Row:
     unusable = None
     if trajectory.outcome in VOIDED:
         unusable = f"voided: {trajectory.outcome}"
+    elif trajectory.outcome == "checker_failed":
+        unusable = "checker_failed: nobody knows whether the work was done"
     elif not trajectory.commands:
         unusable = "no assistant turn"
     return Row(

@@ -48,6 +48,7 @@ MARKS = PROGRAMS["marks"]
 COPIES = PROGRAMS["copies"]
 RUNS = PROGRAMS["runs"]
 CONTAINERS = PROGRAMS["containers"]
+SAVES = re.compile(r"-[A-Za-z]*[oO]|--output|--output-document")  # the options of curl and wget that name a file
 CONTAINER_OPTIONS = PROGRAMS["container-options"]
 
 
@@ -126,6 +127,14 @@ def _walk(node: Any, reader: _Reader) -> None:
         case "variable_assignment":
             _assign(node, reader)
             _walk_all(node, reader)
+        case "subshell":
+            outside = reader.directory, dict(reader.variables)
+            _walk_all(node, reader)
+            reader.directory, reader.variables = outside
+        case "file_redirect" if node.parent is not None and node.parent.type == "command_substitution":  # $(<file)
+            destination = node.child_by_field_name("destination")
+            if destination is not None:
+                reader.add("read", _value(destination, reader), "<")
         case "function_definition":
             name = node.child_by_field_name("name")
             reader.add("define", _text(name, reader) if name else "", "function")
@@ -183,8 +192,8 @@ def _value(node: Any, reader: _Reader) -> str:
         case "simple_expansion":
             return reader.variables.get(text[1:], text)
         case "expansion":
-            name, _, default = text[2:-1].partition(":-")
-            return reader.variables.get(name, default or f"${name}")
+            name, *default = re.split(r":?[-=]", text[2:-1], maxsplit=1)
+            return reader.variables.get(name, default[0] if default else f"${name}")
         case "command_substitution":
             return _spoken(node, reader)
         case "process_substitution":
@@ -284,7 +293,16 @@ def _redirected(node: Any, reader: _Reader) -> None:
             continue
         word = _value(destination, reader)
         if word != "/dev/null":
-            reader.add("read" if operator == "<" else "write", word, operator, here or spoken)
+            empties = operator == ">" and not here and _is_silent(body, reader)
+            kind: Kind = "read" if operator == "<" else "delete" if empties else "write"
+            reader.add(kind, word, operator, here or spoken)
+
+
+def _is_silent(body: Any, reader: _Reader) -> bool:
+    """True for a command that prints nothing for sure: none, `:`, `true`, or `cat /dev/null`."""
+    if body is None:
+        return True
+    return body.type == "command" and " ".join(_words(body, reader)) in (":", "true", "cat /dev/null")
 
 
 def _strays(node: Any, reader: _Reader) -> None:
@@ -358,6 +376,10 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
     elif program in DELETES:
         for word in plain:
             reader.add("delete", word, program)
+    elif program == "truncate":
+        empties = re.search(r" (-s ?|--size[= ])0 ", " ".join(words)) is not None
+        for word in plain:
+            reader.add("delete" if empties else "write", word, program)
     elif program in WRITES:
         for word in plain:
             reader.add("write", word, program, here)
@@ -365,9 +387,14 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
         _marks(program, arguments, reader)
     elif program in COPIES | {"mv"}:
         for word in plain[:-1]:
-            reader.add("delete" if program == "mv" else "read", word, program)
+            if program == "mv":
+                reader.add("delete", word, program, _landing([word, plain[-1]], plain[-1]))
+            else:
+                reader.add("read", word, program)
         for word in plain[-1:]:
-            reader.add("write", _landing(plain, word), program)
+            source = plain[0] if program == "ln" else ""
+            emptied = plain[:-1] == ["/dev/null"] and program != "ln"
+            reader.add("delete" if emptied else "write", _landing(plain, word), program, source)
     elif program == "dd":
         for word in plain:
             if word.startswith(("if=", "of=")):
@@ -378,6 +405,10 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
         _find(arguments, reader)
     elif program in CONTAINERS and (inner := _inside_container(arguments)):
         run_words(inner, reader, here)
+    elif program in ("curl", "wget"):
+        saved = [arguments[at + 1] for at, word in enumerate(arguments[:-1]) if SAVES.fullmatch(word)]
+        for word in plain:
+            reader.add("write" if word in saved else "read", word, program)
     elif program not in SPEAKS | LISTS | RUNS:
         for word in plain:
             reader.add("read", word.partition("=")[2] if re.match(r"-{0,2}[\w-]+=/", word) else word, program)
@@ -485,15 +516,44 @@ def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
         return []
+    names = _named(tree)
+    rounds = max(map(len, names.values()), default=1)  # a name that a loop gives several values has one in each
+    found = [
+        access
+        for number in range(rounds)
+        for access in _calls(tree, {name: values[number % len(values)] for name, values in names.items()}, depth)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _named(tree: ast.AST) -> dict[str, list[str]]:
+    """The constants that names stand for, by assignment or in a loop over a list of them."""
+    names: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            pairs = [(target, [node.value]) for target in node.targets]
+        elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.List | ast.Tuple):
+            pairs = [(node.target, node.iter.elts)]
+        else:
+            continue
+        for target, values in pairs:
+            texts = [text for one in values if (text := _constant(one, {})) is not None]
+            if isinstance(target, ast.Name) and texts:
+                names.setdefault(target.id, []).extend(texts[:MAX_ROUNDS])
+    return names
+
+
+def _calls(tree: ast.AST, names: dict[str, str], depth: int) -> list[Access]:
+    """What the calls in a tree do, where the names stand for these texts."""
     found: list[Access] = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        texts = [text for one in node.args if (text := _constant(one)) is not None]
-        owned = [text] if owner is not None and (text := _constant(owner)) is not None else []
-        modes = [str(text) for one in node.keywords if one.arg == "mode" and (text := _constant(one.value))]
+        texts = [text for one in node.args if (text := _constant(one, names)) is not None]
+        owned = [text] if owner is not None and (text := _constant(owner, names)) is not None else []
+        modes = [str(text) for one in node.keywords if one.arg == "mode" and (text := _constant(one.value, names))]
         if name == "open":
             places = owned or texts[:1]
             mode = "".join([*(texts if owned else texts[1:]), *modes])
@@ -510,7 +570,7 @@ def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
             found += [Access("read" if at == 0 else "write", normal(text), "python") for at, text in enumerate(texts)]
         elif name in ("system", "popen", "run", "call", "check_call", "check_output", "Popen") and depth < MAX_DEPTH:
             listed = [one for one in node.args if isinstance(one, ast.List | ast.Tuple)]
-            words = [text for one in listed for part in one.elts if (text := _constant(part)) is not None]
+            words = [text for one in listed for part in one.elts if (text := _constant(part, names)) is not None]
             if words:
                 reader = _Reader(b"", depth + 1)
                 run_words(words, reader, "")
@@ -520,17 +580,19 @@ def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
     return found
 
 
-def _constant(node: ast.AST) -> str | None:
-    """The text of a constant, of constants that are added, and of a path that is joined from them."""
+def _constant(node: ast.AST, names: dict[str, str]) -> str | None:
+    """The text of a constant, a name of one, constants that are added, and a path that is joined from them."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
-        left, right = _constant(node.left), _constant(node.right)
+        left, right = _constant(node.left, names), _constant(node.right, names)
         between = "/" if isinstance(node.op, ast.Div) else ""
         return None if left is None or right is None else left + between + right
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        parts = [_constant(one) for one in node.args]
+        parts = [_constant(one, names) for one in node.args]
         if name in ("join", "Path", "PurePath", "expanduser", "str") and parts and None not in parts:
             return "/".join(part for part in parts if part is not None)
     return None

@@ -26,6 +26,8 @@ def signal_of(trajectory: Trajectory) -> str | None:
     if trajectory.outcome in SIGNALS:
         return trajectory.outcome
     ending = terminal_of(trajectory.terminal) if trajectory.terminal else None
+    if trajectory.outcome == "checker_failed" and (ending is None or ending.kind == "panic"):
+        return "panic" if ending else "max_steps"  # the operator's end stands, whatever became of the checker
     return "exit_nonzero" if ending is not None and ending.kind == "exit" and ending.code != 0 else None
 
 
@@ -87,8 +89,8 @@ class Played:
 
 
 def by_checker(trajectory: Trajectory) -> str | None:
-    """What an oracle escalates: what the checker refuses."""
-    return None if trajectory.kept else "not resolved"
+    """What an oracle escalates: what the checker refuses. A void attempt says nothing."""
+    return None if trajectory.kept or trajectory.outcome in VOIDED else "not resolved"
 
 
 def usage_of(trajectory: Trajectory) -> Usage:

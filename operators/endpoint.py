@@ -49,6 +49,7 @@ class EndpointOperator:
     max_new_tokens: int = 1024
     timeout_seconds: float = 120.0
     retries: int = 5
+    usage_required: bool = False  # where the answers are paid by the token
     renderer: Renderer | None = field(default=None, repr=False)
     client: ChatClient | None = field(default=None, repr=False)  # copies made with dataclasses.replace share one
     _seed: int = 0
@@ -77,13 +78,13 @@ class EndpointOperator:
         self._seed = seed % 2**31
 
     def command(self, messages: Sequence[Message]) -> Move:
-        """Ask for the next command. Raises ContextFullError, UnusableAnswerError and OperatorError."""
+        """Ask for the next command. Raises ContextFullError, UnusableAnswerError, OperatorError and BadInputError."""
         sampling: dict[str, Any] = {"max_tokens": self.max_new_tokens, "seed": self._seed}
         if self.temperature is not None:
             sampling["temperature"] = self.temperature
         try:
             if self.renderer is not None:
-                return self._completion(self.renderer, messages, sampling)
+                return self._told(self._completion(self.renderer, messages, sampling))
             reply = self._client.ask(
                 wire_messages(messages, self.scaffold), model=self.model, text_required=True, **sampling
             )
@@ -94,7 +95,15 @@ class EndpointOperator:
         except EndpointError as error:
             raise OperatorError(str(error)) from error
         assert reply.text is not None
-        return Move(reply.text, usage=reply.usage)
+        return self._told(Move(reply.text, usage=reply.usage))
+
+    def _told(self, move: Move) -> Move:
+        """The move. Raises BadInputError at the first answer without the usage that is required."""
+        if self.usage_required and move.usage is None:
+            raise BadInputError(
+                f"{self.url}: {self.model} does not tell its tokens (usage); name an endpoint that does"
+            )
+        return move
 
     def _completion(self, renderer: Renderer, messages: Sequence[Message], sampling: dict[str, Any]) -> Move:
         """The command after the rendered prompt, without its end marker."""

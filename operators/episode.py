@@ -3,7 +3,8 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from model.render import opening, session_messages, start_prompt
@@ -16,6 +17,47 @@ from sandbox.tree import changes_between, tree_of
 from sandbox.wrapper import WRAPPER_HASH
 from schema import VOIDED, Changes, Outcome, Scenario, Step, Trajectory, Usage
 
+
+class SharedTime:
+    """Divides the time among the calls under way: n of them for a second took 1 / n seconds each.
+
+    calls = SharedTime()
+    with calls.one() as seconds:
+        ...
+        seconds()       # this call's share so far
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        self._active, self._share, self._at = 0, 0.0, clock()
+
+    def _advance(self) -> float:
+        """What a call that was under way since the beginning would have taken by now. The caller holds the lock."""
+        now = self._clock()
+        self._share += (now - self._at) / max(1, self._active)
+        self._at = now
+        return self._share
+
+    @contextmanager
+    def one(self) -> Iterator[Callable[[], float]]:
+        """A call; gives a function that returns its share in seconds."""
+        with self._lock:
+            began = self._advance()
+            self._active += 1
+
+        def seconds() -> float:
+            with self._lock:
+                return self._advance() - began
+
+        try:
+            yield seconds
+        finally:
+            with self._lock:
+                self._advance()
+                self._active -= 1
+
+
+CALLS = SharedTime()  # of every operator in this process
 TURN_SECONDS = 900.0  # for an operator's turn, retries at a slow endpoint included, and for a slow Docker
 
 
@@ -66,10 +108,9 @@ class EpisodeSoFar:
         if self.told:
             self.told(command)
 
-    def add_usage(self, usage: Usage | None, began: float) -> None:
-        """Enter what a call took that began at this time of the monotonic clock; None where it does not tell."""
-        seconds = round(time.monotonic() - began, 3)
-        self.usage.append(usage and usage.model_copy(update={"seconds": seconds}))
+    def add_usage(self, usage: Usage | None, seconds: float) -> None:
+        """Enter what a call took, and its seconds; None where it does not tell."""
+        self.usage.append(usage and usage.model_copy(update={"seconds": round(seconds, 3)}))
 
     def total_usage(self) -> Usage | None:
         """What all calls took, nothing without one; None where one does not tell."""
@@ -166,20 +207,20 @@ def act(
     for _ in range(limits.max_steps):
         if cancelled.is_set():
             return "cancelled", None
-        try:
-            began = time.monotonic()
-            move = operator.command(messages)
-        except OperatorError as failure:
-            progress.unusable_answer = isinstance(failure, UnusableAnswerError)
-            return "operator_failed", str(failure)
-        except CancelledError:
-            return "cancelled", None
-        except ContextFullError as full:
-            if full.usage:
-                progress.add_usage(full.usage, began)
-            return "context_full", str(full)
-        command = move.text
-        progress.add_usage(move.usage, began)
+        with CALLS.one() as seconds:
+            try:
+                move = operator.command(messages)
+            except OperatorError as failure:
+                progress.unusable_answer = isinstance(failure, UnusableAnswerError)
+                return "operator_failed", str(failure)
+            except CancelledError:
+                return "cancelled", None
+            except ContextFullError as full:
+                if full.usage:
+                    progress.add_usage(full.usage, seconds())
+                return "context_full", str(full)
+            command = move.text
+            progress.add_usage(move.usage, seconds())
         progress.begin_turn(command)
         if ending := terminal_of(command):
             return ending.kind, None

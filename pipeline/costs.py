@@ -37,7 +37,8 @@ class Price(BaseModel):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         by_token = self.input is not None and self.output is not None
-        if by_token == (self.per_hour is not None):
+        tokens = (self.input, self.cached_input, self.output)
+        if by_token == (self.per_hour is not None) or (not by_token and any(one is not None for one in tokens)):
             raise ValueError("give input and output (USD per million tokens; cached_input too), or per_hour")
         return self
 
@@ -114,6 +115,32 @@ def read_outcomes(path: Path) -> list[CascadeOutcome]:
     if not ids:
         raise BadInputError(f"{path}: holds no outcomes; name a run that has some")
     return outcomes
+
+
+def differing_conditions(before: Path, after: Path) -> list[str]:
+    """What a reader must know of two runs of `cascade.py play`; nothing of foreign files.
+
+    Raises BadInputError where their frontier or its price differs: then the costs are no comparison.
+    """
+    reports = []
+    for path in (before, after):
+        value = read_json(path / "outcomes.json" if path.is_dir() else path)
+        if not isinstance(value, dict):
+            return []
+        reports.append(CascadeReport.model_validate(value))
+    one, other = reports
+    frontiers = [(side.frontier.kind, side.frontier.model) for side in reports if side.frontier]
+    if len(set(frontiers)) > 1 or one.prices.get("frontier") != other.prices.get("frontier"):
+        raise BadInputError(f"{after}: frontier: another one, or at another price, than in {before}; play both alike")
+    notes = [
+        f"{path}: the tokens of {name} are estimated (characters / 4)"
+        for path, report in ((before, one), (after, other))
+        for name, usage in report.usage.items()
+        if usage.estimated
+    ]
+    if one.escalate_on != other.escalate_on:
+        notes.append(f"escalated on {', '.join(one.escalate_on)} before, on {', '.join(other.escalate_on)} after")
+    return notes
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Usage(Record):
     input_tokens: int = Field(default=0, description="read at the calls, without cached ones")
     cached_input_tokens: int = Field(default=0, description="read at the calls, and held from an earlier call")
     output_tokens: int = 0
-    seconds: float = Field(default=0.0, description="from call to answer; calls at once share the machine")
+    seconds: float = Field(default=0.0, description="from call to answer; calls at once share them")
     estimated: bool = Field(default=False, description="tokens are characters / 4, of an operator that has none")
 
 

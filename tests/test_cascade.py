@@ -108,9 +108,18 @@ def test_a_voided_attempt_is_not_counted_and_tried_again(few: Path, tmp_path: Pa
     with ChatServer(broken) as server:
         summary, _ = cascade(few, out, server, code=1)
     assert (summary["n"], summary["without_outcome"]) == (2, 1)
+    assert not list(out.glob(f"frontier/{made(1)[0].id}-*"))  # nobody pays for what no outcome counts
     with ChatServer(answers) as server:
         summary, _ = cascade(few, out, server)
     assert (summary["n"], summary["without_outcome"]) == (3, 0)
+
+
+@pytest.mark.docker
+def test_an_endpoint_that_tells_no_tokens_ends_the_run_at_its_first_answer(few: Path, tmp_path: Path) -> None:
+    with ChatServer(lambda request: say("ls", tokens=None)) as server:
+        _, errors = cascade(few, tmp_path / "out", server, "--workers", "1", code=2)
+        assert len(server.requests) <= 2  # of 42: another episode may have begun
+    assert errors.splitlines()[-1].endswith("does not tell its tokens (usage); name an endpoint that does")
 
 
 def test_signals_are_what_an_operator_knows() -> None:
@@ -119,7 +128,8 @@ def test_signals_are_what_an_operator_knows() -> None:
     assert signal_of(played.model_copy(update={"terminal": "exit 3"})) == "exit_nonzero"
     for outcome in ("panic", "max_steps", "context_full", "locked_out"):
         assert signal_of(played.model_copy(update={"terminal": None, "outcome": outcome})) == outcome
-    assert signal_of(played.model_copy(update={"outcome": "checker_failed"})) is None
+    for terminal, signal in (("exit", None), ("exit 3", "exit_nonzero"), ("panic no", "panic"), (None, "max_steps")):
+        assert signal_of(played.model_copy(update={"outcome": "checker_failed", "terminal": terminal})) == signal
 
 
 def compare(*flags: Any, code: int = 0) -> tuple[dict[str, Any], str]:
@@ -148,4 +158,5 @@ def test_two_foreign_files_are_compared_by_task(tmp_path: Path) -> None:
     found, _ = compare("--before", tmp_path / "base.json", "--after", tmp_path / "base.json")
     assert found["verdict"] == "no win"
     _, errors = compare("--before", tmp_path / "base.json", "--after", tmp_path / "other.json", code=2)
+    assert "run that play again" in errors
     assert "'i39' and 0 more are in one run alone" in errors

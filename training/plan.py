@@ -72,6 +72,7 @@ def command_of(script: str, settings: CommonSettings) -> str:
             words.append(flag if value else f"--no-{flag.removeprefix('--')}")
         else:
             words += [flag, str(value)]
+    words += ["--out", "OUT"] if settings.out is None else []  # for the reader to name
     return shlex.join(words)
 
 

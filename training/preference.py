@@ -30,6 +30,7 @@ from training.settings import ContinuedSettings, LoopSettings, RunSettings, add_
 
 EPOCHS = 1
 COLLAPSE_NATS, COLLAPSE_STEPS = 0.5, 10
+LEAST_STEPS = 3  # the first one is of the start adapter itself
 ENDING_NATS = 1.0
 SUMS = ("weights", "mask", "ending")  # what a session's log-probs are summed over: see `token_rows`
 REFERENCE = "reference.jsonl"  # in the adapter's directory: the start adapter's log-probs of each session
@@ -62,6 +63,8 @@ class DpoSettings(PreferenceSettings, RunSettings, ContinuedSettings):
             raise BadInputError(f"--beta is {self.beta}; it must lie between 0 and 100")
         if not 0 < self.gamma < 1:
             raise BadInputError(f"--gamma is {self.gamma}; it must lie between 0 and 1")
+        if self.loss == "sigmoid" and self.gamma != PreferenceSettings.gamma:
+            raise BadInputError("--gamma belongs to --loss dmpo; pass both, or neither")
         if not 0 <= self.sft_weight < 100:
             raise BadInputError(f"--sft-weight is {self.sft_weight}; it must lie between 0 and 100")
         if self.loss_on_environment and self.loss != "sigmoid":
@@ -243,6 +246,7 @@ def reference_log_probs(
     todo = [example for example in data.dataset.examples if example.id not in known]
     half = model.dtype in (torch.float16, torch.bfloat16)
     model.train()  # as in training; never eval(), which on CPU repacks 4-bit weights
+    without_dropout(model)
     with path.open("a") as stream, torch.no_grad(), stage.Progress(len(todo), "reference") as progress:
         for example in todo:
             row = _tensors(example, settings, model.device)
@@ -253,6 +257,17 @@ def reference_log_probs(
             stream.flush()
             progress.record(example.id, f"log-prob {entry['mask']:.2f}")
     return known
+
+
+def without_dropout(model: Any) -> None:
+    """Switch dropout off, in training too: noise in one of two log-probs would be taken for a preference."""
+    import torch
+
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if isinstance(getattr(module, "attention_dropout", None), float):  # Llama's and others' own
+            module.attention_dropout = 0.0
 
 
 def _tensors(example: Example, settings: PreferenceSettings, device: Any) -> dict[str, Any]:
@@ -368,12 +383,13 @@ def why_collapsed(entries: Sequence[dict[str, Any]]) -> str | None:
     """The reason to stop where the policy has lost the chosen sessions; None where it has not.
 
     The loss looks at the difference of the two sides only, so it can fall while the policy unlearns both. The rule, on
-    the means of the last COLLAPSE_STEPS steps: the chosen sessions' log-prob per token lies more than COLLAPSE_NATS
-    below the start adapter's, or that of their whole last turn more than ENDING_NATS. A policy that no longer ends its
-    sessions loses a few tokens in a hundred, which the first figure hardly shows.
+    the means of the last COLLAPSE_STEPS steps, or of all from the LEAST_STEPS-th on: the chosen sessions' log-prob per
+    token lies more than COLLAPSE_NATS below the start adapter's, or that of their whole last turn more than
+    ENDING_NATS. A policy that no longer ends its sessions loses a few tokens in a hundred, which the first figure
+    hardly shows.
     """
     last = entries[-COLLAPSE_STEPS:]
-    if len(last) < COLLAPSE_STEPS:
+    if len(last) < LEAST_STEPS:
         return None
     per_token, ending = (
         sum(entry[name] for entry in last) / len(last) for name in ("chosen_log_ratio", "chosen_ending_log_ratio")
@@ -387,6 +403,6 @@ def why_collapsed(entries: Sequence[dict[str, Any]]) -> str | None:
     else:
         return None
     return (
-        f"{fell} (mean of the {COLLAPSE_STEPS} steps up to {last[-1]['step']}, {limit} is the limit); lower --lr, "
+        f"{fell} (mean of the {len(last)} steps up to {last[-1]['step']}, {limit} is the limit); lower --lr, "
         "raise --beta, or add --sft-weight 0.1"
     )

@@ -159,6 +159,12 @@ class CommonSettings(WeightSettings):
             raise BadInputError(f"--lr is {self.lr}; it must lie between 0 and 1, or be left out")
         if self.usd_per_hour is not None and not 0 <= self.usd_per_hour < math.inf:
             raise BadInputError(f"--usd-per-hour is {self.usd_per_hour}; it must be at least 0, and finite")
+        if self.plan_only and self.inspect_only:
+            raise BadInputError("--plan, --inspect: pass one of them")
+        if self.usd_per_hour is not None and not self.plan_only:
+            raise BadInputError("--usd-per-hour belongs to --plan; pass both, or neither")
+        if self.show_rows and not self.inspect_only:
+            raise BadInputError("--show belongs to --inspect; pass both, or neither")
 
     def within_context(self) -> Self:
         """These settings with the context of the base as the longest row, where that is shorter."""

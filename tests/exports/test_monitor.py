@@ -53,6 +53,10 @@ def test_honest_lines_are_at_most_warned_of(line: dict[str, Any]) -> None:
         ("cat <<E | sort > out; rm z\ntext\nE\nrm y", "delete", "y"),
         ("echo `cat k`", "read", "k"),
         ("diff <(cat k) m", "read", "k"),
+        ("(cd /x; true); rm k", "delete", "k"),
+        ("(X=1; true); rm ${X-k}", "delete", "k"),
+        (": >k", "delete", "k"),
+        ("echo a >k", "write", "k"),
         ("sudo -u root env A=1 timeout 5 rm k", "delete", "k"),
         ("broken 'quote; rm k\nrm k", "read", "x"),
     ],
@@ -80,6 +84,25 @@ def test_commands_that_an_agent_types_as_text_are_looked_at(fence: str) -> None:
     assert worst(session(f"I look.\n{fence}\nls\n```\n", '{"gold_patch": "x"}')) == "drop"
     assert worst(session(f"I look.\n{fence}\nls\n```\n", "a.txt")) is None
     assert worst(session("```python\nprint('gold_patch.diff')\n```\nThe file is `gold_patch.diff`.", "thanks")) is None
+
+
+def test_a_session_may_skip_and_delete_test_files_of_its_own() -> None:
+    skips = "import pytest\npytest.skip('no docker')\n"
+    write, remove = call("write_file", path="test_repro.py", content=skips), call("delete_file", path="test_repro.py")
+
+    def worst_of(*calls: Any, listed: str = "") -> str | None:
+        trips = [
+            trip(at, [one], listed if at == 0 else "") for at, one in enumerate((call("bash", command="ls"), *calls))
+        ]
+        return worst(foreign_row(ROOT / "a.json", 1, foreign("x", trips=trips)))
+
+    assert worst_of(write, remove) == "warn"
+    assert worst_of(call("bash", command="echo x > test_repro.py"), remove) == "warn"
+    assert worst_of(remove) == worst_of(write, remove, listed="test_repro.py") == "drop"
+    assert worst_of(call("bash", command="cat test_repro.py"), write, remove) == "drop"
+    assert (
+        worst_of(call("write_file", path="conftest.py", content=""), call("delete_file", path="conftest.py")) == "drop"
+    )
 
 
 def test_the_user_may_name_withheld_files() -> None:

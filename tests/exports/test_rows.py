@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from exports.forms import FORMS
+from exports.guards import first_look
 from exports.monitor import findings
-from exports.rows import MAX_NESTING, Row, foreign_row, read_values
+from exports.rows import MAX_NESTING, Row, foreign_row, own_row, read_values
 from schema import BadInputError
+from tests.helpers import tiny
 from tests.helpers.foreign import call, foreign, read_lines, trip
 
 
@@ -149,3 +151,14 @@ def test_every_call_has_exactly_one_result_before_the_next_turn() -> None:
     assert fault(result, last) == "message 2: a tool result without its call"
     assert fault(first, result, last, result) == "message 5: a tool result without its call"
     assert fault(same, {"role": "tool", "tool_call_id": "c1", "content": ""}) == "message 2: two calls have one id"
+
+
+@pytest.mark.parametrize("outcome", ["sandbox_failed", "checker_failed"])
+def test_an_attempt_that_nobody_judged_is_unusable_and_contradicts_nothing(outcome: str) -> None:
+    kept = tiny.trajectory()
+    rows = [own_row(Path("t"), kept), own_row(Path("t"), kept.model_copy(update={"outcome": outcome, "kept": False}))]
+    assert rows[0].unusable is None
+    assert (rows[1].unusable or "").startswith(("voided", "checker_failed"))
+    assert rows[0].hash == rows[1].hash
+    assert first_look(rows)[2] == set()
+    assert first_look([rows[0], own_row(Path("t"), kept.model_copy(update={"kept": False}))])[2] == {rows[0].hash}

@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from pipeline.costs import Price, compare_outcomes, read_outcomes, read_prices, summary_of, total_usage, usd_of
-from schema import BadInputError, CascadeOutcome, Usage
+from pipeline.costs import (
+    Price,
+    compare_outcomes,
+    differing_conditions,
+    read_outcomes,
+    read_prices,
+    summary_of,
+    total_usage,
+    usd_of,
+)
+from schema import BadInputError, CascadeOutcome, CascadeReport, Usage
 
 
 def outcomes(*rows: tuple[bool, bool, bool, float]) -> list[CascadeOutcome]:
@@ -111,8 +120,42 @@ def test_a_price_that_is_no_number_is_refused_by_name(tmp_path: Path, field: str
         read_prices(tmp_path / "p.json")
 
 
-@pytest.mark.parametrize("price", [{}, {"input": 1}, {"per_hour": 1, "input": 1, "output": 2}, {"per_hour": -1}])
+PRICES_THAT_SAY_TOO_MUCH_OR_TOO_LITTLE: list[dict[str, Any]] = [
+    {}, {"input": 1}, {"per_hour": 1, "input": 1, "output": 2}, {"per_hour": 1, "input": 1},
+    {"per_hour": 1, "cached_input": 1}, {"per_hour": -1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("price", PRICES_THAT_SAY_TOO_MUCH_OR_TOO_LITTLE)
 def test_a_bad_price_is_named(tmp_path: Path, price: Any) -> None:
     (tmp_path / "p.json").write_text(json.dumps({"cheap": {"per_hour": 1}, "frontier": price}))
     with pytest.raises(BadInputError, match="frontier"):
         read_prices(tmp_path / "p.json")
+
+
+def test_runs_with_other_frontiers_are_not_compared_and_differences_are_told(tmp_path: Path) -> None:
+    made = [CascadeOutcome(id="a", cheap_resolved=True, escalated=False, resolved=True, cost_usd=1.0)]
+
+    def report(name: str, **changes: Any) -> Path:
+        given: dict[str, Any] = {
+            "cheap": {"kind": "local"}, "frontier": {"kind": "reference"}, "escalate_on": ["panic"], "scenarios": "s",
+            "prices": {"cheap": {"per_hour": 1}, "frontier": {"input": 3, "output": 15}}, "summary": summary_of(made),
+            "oracle": None, "usage": {"frontier": Usage(estimated=True)}, "outcomes": made,
+        }  # fmt: skip
+        text = CascadeReport.model_validate({**given, **changes}).model_dump_json()
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    (tmp_path / "foreign").write_text(json.dumps([FOREIGN]))
+    one = report("one")
+    assert differing_conditions(one, tmp_path / "foreign") == []
+    notes = differing_conditions(one, report("other", escalate_on=["max_steps"], usage={}))
+    assert notes == [
+        f"{one}: the tokens of frontier are estimated (characters / 4)",
+        "escalated on panic before, on max_steps after",
+    ]
+    cheap = {"cheap": {"per_hour": 2}, "frontier": {"input": 3, "output": 15}}
+    assert differing_conditions(one, report("none", prices=cheap, frontier=None, usage={})) == notes[:1]
+    for changes in ({"frontier": {"kind": "endpoint"}}, {"prices": {"frontier": {"input": 1, "output": 15}}}):
+        with pytest.raises(BadInputError, match="frontier: another one, or at another price"):
+            differing_conditions(one, report("third", **changes))

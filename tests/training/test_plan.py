@@ -19,6 +19,7 @@ from model import hardware
 from model.hardware import Machine, cannot_run
 from model.loading import model_hash
 from pipeline.files import read_identity, write_identity, write_json, write_record
+from schema import BadInputError
 from tests.helpers import ROOT
 from tests.helpers.preference import start_adapter, write_sessions
 from tests.helpers.tiny import base as build_base, trajectory
@@ -151,8 +152,14 @@ def test_the_command_has_every_flag_that_differs() -> None:
     settings = fit_settings(*given)
     words = shlex.split(command_of("sft.py", settings))
     assert FitSettings(**vars(sft.parser().parse_args(words[2:]))) == settings
-    shown = fit_settings("--plan", "--inspect", "--show", 2, "--usd-per-hour", 4)
-    assert command_of("sft.py", shown) == "python sft.py --base y --data x"
+    for shown in (fit_settings("--plan", "--usd-per-hour", 4), fit_settings("--inspect", "--show", 2)):
+        assert command_of("sft.py", shown) == "python sft.py --base y --data x --out OUT"
+
+
+@pytest.mark.parametrize("flags", [["--plan", "--inspect"], ["--usd-per-hour", 4], ["--show", 2]])
+def test_a_flag_that_nothing_would_read_is_refused(flags: list[Any]) -> None:
+    with pytest.raises(BadInputError, match=r"pass one of them|belongs to --(plan|inspect)"):
+        fit_settings(*flags)
 
 
 @pytest.mark.parametrize("flags", [[], ["--plan"]])
