@@ -15,6 +15,7 @@ from pipeline.files import read_json, read_trajectories, write_json, write_recor
 from schema import Scenario, Trajectory
 from select_adapter import SelectionSettings, selection_of
 from tests.helpers import program, tiny
+from training.run import load_tokenizer
 
 WORK = "echo done > copy.txt"
 
@@ -26,12 +27,12 @@ def world(id_: str, checker: str) -> Scenario:
 
 
 TRAINED = world("trained-1", "test -f copy.txt")
-OTHERS = [world(f"other-{at}", f"test -f other-{at}.txt") for at in range(4)]
+OTHERS = [world(f"other-{at}", "! test -e copy.txt") for at in range(4)]  # there the work of the other one is wrong
 
 
-def session(scenario: Scenario, sample: int, *, kept: bool) -> Trajectory:
+def session(scenario: Scenario, sample: int, *turns: tuple[str, str | None], kept: bool = True) -> Trajectory:
     record = tiny.trajectory(f"{scenario.id}-s{sample}", kept=kept)
-    messages = session_messages(scenario, [(WORK, ""), ("exit", None)])
+    messages = session_messages(scenario, list(turns))
     about = {"scenario_id": scenario.id, "scenario_hash": scenario.content_hash, "messages": messages}
     return record.model_copy(update=about)
 
@@ -50,31 +51,46 @@ LIMITS = ["--base", "base", "--max-steps", "3", "--max-new-tokens", "24"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny base, and an adapter that was trained on one session until it knows it by heart."""
+    """A tiny base that types `exit` at once, and an adapter that knows one other session by heart."""
     place = tmp_path_factory.mktemp("select")
-    tiny.base(place / "base")
+    tiny.base(place / "raw")
+    by_heart = ["--epochs", "15", "--lr", "1e-2", "--accum", "1"]
     for sample in range(4):
-        write_record(place / "data", session(TRAINED, sample, kept=True))
+        write_record(place / "exits", session(world("exits-1", "true"), sample, ("exit", None)))
+        write_record(place / "data", session(TRAINED, sample, (WORK, ""), ("exit", None)))
+    script(place, "sft.py", "--data", "exits", "--base", "raw", "--out", "exiting", *by_heart)
+    merged(place / "raw", place / "exiting").save_pretrained(place / "base")
+    load_tokenizer(str(place / "raw")).save_pretrained(place / "base")
     write_record(place / "trained", TRAINED)
     write_record(place / "reported", tiny.scenario("reported-1"))
     for scenario in OTHERS:
         write_record(place / "selection", scenario)
-    flags = ["--data", "data", "--base", "base", "--out", "overfit", "--epochs", "15", "--lr", "1e-2", "--accum", "1"]
-    script(place, "sft.py", *flags)
+    script(place, "sft.py", "--data", "data", "--base", "base", "--out", "overfit", *by_heart)
     return place
+
+
+def merged(base: Path, adapter: Path) -> Any:
+    """The base with the adapter in its weights."""
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    return PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), adapter).merge_and_unload()
 
 
 @pytest.mark.docker
 @pytest.mark.slow
 def test_an_adapter_that_only_knows_its_training_scenario_is_pruned(place: Path) -> None:
     local = ["--operator", "local", *LIMITS]
-    learnt = script(place, "rollout.py", *local, "--adapter", "overfit", "--scenarios", "trained", "--out", "by-heart")
-    assert learnt["kept"] == 1
+    for subject, kept in ((["--adapter", "overfit"], 1), ([], 0)):
+        out = ["--scenarios", "trained", "--out", f"trained-{kept}"]
+        assert script(place, "rollout.py", *local, *subject, *out)["kept"] == kept
     flags = ["--candidates", "overfit", "--scenarios", "selection", "--holdout", "reported", "--out", "chosen"]
     summary = script(place, "select_adapter.py", *LIMITS, *flags)
     assert (summary["selected"], summary["n"]) == ("none", 4)
-    (candidate,) = read_json(place / "chosen" / "selected.json")["candidates"]
-    assert (candidate["clean_rate"]["rate"], candidate["difference"]["difference"]) == (0.0, 0.0)
+    found = read_json(place / "chosen" / "selected.json")
+    (candidate,) = found["candidates"]
+    assert (found["base_clean_rate"]["rate"], candidate["clean_rate"]["rate"]) == (1.0, 0.0)
+    assert candidate["difference"]["difference"] == -1.0
     again = {path: path.stat().st_mtime_ns for path in place.glob("chosen/*/*.json")}
     assert script(place, "select_adapter.py", *LIMITS, *flags) == summary
     assert again == {path: path.stat().st_mtime_ns for path in place.glob("chosen/*/*.json")}
@@ -93,7 +109,10 @@ def selected(place: Path, base: list[bool], candidate: list[bool]) -> Path:
     """The selected.json of these results on as many scenarios."""
     worlds = {f"w{at}": world(f"w{at}", "true") for at in range(len(base))}
     episodes = [
-        {id_: session(one, 0, kept=kept) for (id_, one), kept in zip(worlds.items(), side, strict=True)}
+        {
+            id_: session(one, 0, (WORK, ""), ("exit", None), kept=kept)
+            for (id_, one), kept in zip(worlds.items(), side, strict=True)
+        }
         for side in (base, candidate)
     ]
     adapter = place / "adapter"
