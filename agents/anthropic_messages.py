@@ -26,7 +26,8 @@ STOP_REASONS = {
 }  # fmt: skip
 KINDS: dict[Cause, str] = {
     "invalid": "invalid_request_error", "context": "invalid_request_error", "secret": "authentication_error",
-    "unknown": "not_found_error", "too_large": "request_too_large", "limit": "rate_limit_error", "failed": "api_error",
+    "unknown": "not_found_error", "too_large": "request_too_large", "limit": "rate_limit_error",
+    "busy": "rate_limit_error", "failed": "api_error",
 }  # fmt: skip
 OWN_SAMPLING: dict[str, tuple[Any, ...]] = {"top_p": (1, 1.0), "top_k": ()}
 TEXT = ("text",)

@@ -34,7 +34,16 @@ from agents.endpoint_session import (
     SessionWatch,
     Threads,
 )
-from agents.exchange import STATUS, AgentCall, CallRefusedError, ContextOverflowError, Dialect, dumps, unforeseen
+from agents.exchange import (
+    STATUS,
+    AgentCall,
+    CallRefusedError,
+    Cause,
+    ContextOverflowError,
+    Dialect,
+    dumps,
+    unforeseen,
+)
 from agents.openai_chat import OpenAIChat
 from agents.openai_responses import OpenAIResponses
 from agents.templates import ChatTemplate
@@ -49,6 +58,10 @@ DIALECTS: dict[str, Dialect] = {
 }  # fmt: skip
 NO_LIMITS, DEFAULT_SAMPLING = SessionLimits(), Sampling()
 JSON_TYPE = (b"content-type", b"application/json")
+# A cap does not go away, so the SDKs are told not to try again; what is set aside for others comes back.
+REFUSAL_HEADERS: dict[Cause, dict[str, str]] = {
+    "limit": {"x-should-retry": "false"}, "busy": {"retry-after": "1"}, "secret": {"www-authenticate": "Bearer"},
+}  # fmt: skip
 
 
 class ModelService:
@@ -176,12 +189,10 @@ async def send_part(send: Any, part: bytes, *, last: bool = False) -> None:
 
 
 async def send_json(send: Any, status: int, body: dict[str, Any], refused: CallRefusedError | None = None) -> None:
-    """Send a whole JSON response. A cap does not go away, so the SDKs are told not to try again."""
+    """Send a whole JSON response."""
     headers = [JSON_TYPE]
-    if refused is not None and refused.cause == "limit":
-        headers.append((b"x-should-retry", b"false"))
-    if refused is not None and refused.cause == "secret":
-        headers.append((b"www-authenticate", b"Bearer"))
+    for name, value in REFUSAL_HEADERS.get(refused.cause, {}).items() if refused else ():
+        headers.append((name.encode(), value.encode()))
     content = dumps(body).encode()
     headers.append((b"content-length", str(len(content)).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -201,8 +212,7 @@ def make_app(service: ModelService) -> Any:
             try:
                 return await answer(request, dialect)
             except CallRefusedError as refused:
-                headers = {"x-should-retry": "false"} if refused.cause == "limit" else {}
-                return JSONResponse(dialect.error(refused), STATUS[refused.cause], headers)
+                return JSONResponse(dialect.error(refused), STATUS[refused.cause], REFUSAL_HEADERS.get(refused.cause))
 
         return route
 

@@ -24,7 +24,7 @@ from schema import BadInputError, Outcome, sha256
 PREPARING_THREADS = 64  # `prepare` may wait for a reply that is being recorded, so it has threads of its own
 KEPT_ANSWERS = 64  # answers of a session that a retried request can still get
 SETTLING_SECONDS = 10.0  # a closing session waits so long for its last replies to be recorded
-LimitHit = Literal["turns", "tokens", "context", "watch"]
+LimitHit = Literal["turns", "tokens", "watch"]
 T = TypeVar("T")
 
 
@@ -48,7 +48,7 @@ class SessionWatch(Protocol):
         """Take a reply that was handed out, before it is recorded; True: no further call is answered."""
 
     def failed(self, outcome: Outcome, error: str) -> None:
-        """Take the reason why a call had no answer: the model failed, or its context is full."""
+        """Take the reason why a call had no answer: the model failed, or its context is full and it is no side call."""
 
 
 @dataclass
@@ -95,7 +95,7 @@ class EndpointSession(AgentSession):
         self.limit_hit: LimitHit | None = None
         self.closed = False
         self.under_way: dict[str, CallUnderWay] = {}  # by digest of the request; read and written on the event loop
-        self._turns = self._sampled = self._set_aside = self._seeds = 0
+        self._turns = self._sampled = self._set_aside = 0
         self._counting = threading.Condition()
         self._unsettled: set[CallUnderWay] = set()
 
@@ -130,17 +130,24 @@ class EndpointSession(AgentSession):
         tokens = self.limits.max_sampled_tokens
         with self._counting:
             if tokens is not None and self._sampled >= tokens:
-                self.limit_hit = self.limit_hit or "tokens"
-        if self.limit_hit == "tokens":
-            raise CallRefusedError("limit", f"this session had its {tokens} sampled tokens")
+                self.limit_hit = "tokens"
+                raise CallRefusedError("limit", f"this session had its {tokens} sampled tokens")
         if self.limit_hit == "watch":
             raise CallRefusedError("limit", "this session is over")
+
+    def tokens_used_up(self) -> bool:
+        """True where a call was refused because all tokens are used, and no other call is under way."""
+        with self._counting:
+            return self.limit_hit == "tokens" and not self._unsettled
+
+    def is_turn(self, call: AgentCall) -> bool:
+        """False for a side call, and for a call without tools."""
+        return bool(call.tools) and not self.is_side_call(call.messages, call.tools)
 
     def begin_turn(self, call: AgentCall) -> int:
         """Count a reply that is going to be sampled; the turns it takes: 1 or 0. Raises CallRefusedError at a cap."""
         self.check_over()
-        counted = self.limits.side_calls_are_turns
-        if not counted and (not call.tools or self.is_side_call(call.messages, call.tools)):
+        if not self.limits.side_calls_are_turns and not self.is_turn(call):
             return 0
         with self._counting:
             if self.limits.max_turns is not None and self._turns >= self.limits.max_turns:
@@ -164,14 +171,15 @@ class EndpointSession(AgentSession):
         with self._counting:
             self._set_aside -= sampling.max_new_tokens
 
-    def sampling_of(self, call: AgentCall, context_tokens: int) -> Sampling:
-        """How to sample the reply to a call that has so many tokens; its most new tokens are set aside.
+    def sampling_of(self, call: AgentCall, request: Request) -> Sampling:
+        """How to sample the reply to a call; its most new tokens are set aside.
 
+        The seed depends on the session's seed, the messages and tools, and the number of earlier answers to them.
         Raises ContextOverflowError, CallRefusedError.
         """
+        context_tokens = len(request.context_ids)
         room = self.backend.context_tokens - context_tokens
         if room < 1:
-            self.limit_hit = self.limit_hit or "context"
             raise ContextOverflowError(context_tokens, self.backend.context_tokens)
         most = [self.sampling.max_new_tokens, room, *([call.max_tokens] if call.max_tokens is not None else [])]
         if call.own_sampling and not self.pinned:
@@ -181,12 +189,12 @@ class EndpointSession(AgentSession):
             if (tokens := self.limits.max_sampled_tokens) is not None:
                 left = tokens - self._sampled - self._set_aside
                 if left < 1:
-                    told = f"all {tokens} sampled tokens of this session are used, or set aside for calls under way"
-                    raise CallRefusedError("limit", told)
+                    told = f"what is left of the {tokens} tokens of this session is set aside for calls under way"
+                    raise CallRefusedError("busy", told)
                 most.append(left)
             self._set_aside += min(most)
-            self._seeds += 1
-            seed = int(sha256(f"{self.sampling.seed}/{self._seeds}".encode())[:15], 16)
+        parts = f"{self.sampling.seed}/{request.digests[-1]}/{self.answers_to(request)}"
+        seed = int(sha256(parts.encode())[:15], 16)
         if self.pinned:
             return Sampling(self.sampling.temperature, min(most), seed)
         temperature = self.sampling.temperature if call.temperature is None else call.temperature
@@ -252,10 +260,10 @@ class CallUnderWay:
             raise CallRefusedError("invalid", str(error), "messages") from error
         try:
             session.check_over()  # it may have waited for the reply before
-            return Prepared(request, session.sampling_of(call, len(request.context_ids)))
+            return Prepared(request, session.sampling_of(call, request))
         except CallRefusedError as refused:
             self._end(request)
-            if isinstance(refused, ContextOverflowError) and session.watch:
+            if isinstance(refused, ContextOverflowError) and session.watch and session.is_turn(call):
                 await self.threads.work(session.watch.failed, "context_full", refused.message)
             raise
 
@@ -321,7 +329,7 @@ class CallUnderWay:
         session, sampled, answer = self.session, self.sampled, self.answered.result()
         request = self.prepared.result().request
         if session.watch and session.watch(request, answer.message, sampled.token_ids):
-            session.limit_hit = session.limit_hit or "watch"
+            session.limit_hit = "watch"
         finish: Literal["stop", "length", "tool"] = "length" if sampled.finish == "length" else "stop"
         session.record(request, sampled.token_ids, sampled.log_probs, "tool" if answer.message.tool_calls else finish)
         self.call = None

@@ -12,9 +12,10 @@ from typing import Any, Literal, Protocol
 from agents.canonical import ChatMessage, ToolSpec
 from agents.tools import decoded
 
-Cause = Literal["invalid", "context", "secret", "unknown", "too_large", "limit", "failed"]
+Cause = Literal["invalid", "context", "secret", "unknown", "too_large", "limit", "busy", "failed"]
 STATUS: dict[Cause, int] = {
-    "invalid": 400, "context": 400, "secret": 401, "unknown": 404, "too_large": 413, "limit": 429, "failed": 500,
+    "invalid": 400, "context": 400, "secret": 401, "unknown": 404, "too_large": 413, "limit": 429, "busy": 429,
+    "failed": 500,
 }  # fmt: skip
 Why = Literal["stop", "stop_text", "length", "context", "tool"]
 

@@ -39,6 +39,7 @@ KINDS: dict[Cause, tuple[str, str | None]] = {
     "unknown": ("invalid_request_error", "not_found"),
     "too_large": ("invalid_request_error", "request_too_large"),
     "limit": ("rate_limit_error", "rate_limit_exceeded"),
+    "busy": ("rate_limit_error", "rate_limit_exceeded"),
     "failed": ("server_error", None),
 }
 

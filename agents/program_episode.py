@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from agents.app import EndpointServer
 from agents.backend import Backend
 from agents.canonical import ChatMessage, ToolCall, call_id, key
-from agents.endpoint_session import SessionLimits
+from agents.endpoint_session import EndpointSession, SessionLimits
 from agents.known import AgentProgram
 from agents.provenance import AgentSession, Request
 from agents.relay import PORT, Relay
@@ -60,17 +60,22 @@ class ProgramWatch:
 
     A request without tools, or one that the session's rule names, is a side call (a title, a summary): its tokens
     count, and it is no turn. Once the session is over, replies to requests that were under way are no turns either.
+
+    A program whose context is full may shorten it and go on. The session is over where the program ends, or sends
+    another request that is too long, before a request with tools was answered.
     """
 
     program: AgentProgram
     limits: ProgramLimits
     told: Callable[[str], None] | None = None
     relay: Relay | None = None
+    session: EndpointSession | None = None
     replies: list[tuple[Request, ChatMessage]] = field(default_factory=list)
     sampled_tokens: int = 0
     side_calls: int = 0
     over: Outcome | None = None
     error: str | None = None
+    overflow: str | None = None  # what is wrong with a request that was too long, until a later one is answered
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __call__(self, request: Request, message: ChatMessage, token_ids: Sequence[int]) -> bool:
@@ -87,6 +92,7 @@ class ProgramWatch:
 
     def _turn(self, request: Request, message: ChatMessage) -> None:
         self.replies.append((request, message))
+        self.overflow = None
         commands = typed_in(self.program, message)
         if self.told:
             for command in commands:
@@ -98,8 +104,17 @@ class ProgramWatch:
             self._end("max_steps")
 
     def failed(self, outcome: Outcome, error: str) -> None:
-        """Take the reason why a request had no answer; the session is over."""
-        self._end(outcome, error)
+        """Take the reason why a request had no answer. The session is over, but for the first context that is full."""
+        with self._lock:
+            if outcome == "context_full" and self.overflow is None:
+                self.overflow = error
+            else:
+                self._end(outcome, error)
+
+    def see_tokens(self) -> None:
+        """End where the session's tokens are used up. It counts those of replies that the program never got, too."""
+        if self.session and self.session.tokens_used_up():
+            self._end("max_tokens", "all tokens are used, some of them by replies that the program never got")
 
     def _end(self, outcome: Outcome, error: str | None = None) -> None:
         """The session is over for the first reason that is given."""
@@ -177,6 +192,7 @@ def play_program(
     recorded = endpoint.open_session(secret, caps, watch, backend, seed=operator.seed)
     outcome: Outcome = "sandbox_failed"
     error, verified, changes = None, False, None
+    watch.session = recorded
     try:
         with session(
             scenario.world_fixtures(), provider=(scenario.provider.path, scenario.provider.source),
@@ -267,6 +283,7 @@ class ProgramRun:
         """Why the program is to be stopped, or None where it has ended by itself."""
         over_since: float | None = None
         while process.pump(self.output.feed, time.monotonic() + 0.05) is None:
+            watch.see_tokens()
             now = time.monotonic()
             if cancelled.is_set():
                 return "cancelled"
@@ -282,11 +299,14 @@ class ProgramRun:
                 asked = watch.relay is not None and watch.relay.asked_again.is_set()
                 if watch.at_once() or asked or now - over_since > watch.limits.timeout_seconds:
                     return watch.over
+        watch.see_tokens()
         return None
 
     def _outcome(self, why: Outcome | None, watch: ProgramWatch) -> tuple[Outcome, str | None]:
         if why == "cancelled" or watch.error:
             return why or watch.over or "ended", watch.error
+        if why is None and watch.over is None and watch.overflow:
+            return "context_full", watch.overflow
         if not watch.replies:
             said = self.output.text().strip()[-300:]
             ended = "was stopped at its time limit" if why else f"ended with {self.exit_code}"

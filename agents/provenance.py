@@ -164,6 +164,12 @@ class AgentSession:
         side = self.is_side_call(turns, offered)
         return Request(context, cause, turns, offered, keys, digests, bridge, before, side)
 
+    def answers_to(self, request: Request) -> int:
+        """How many recorded replies there are to the messages and tools of a request."""
+        with self._changed:
+            place = self._places.get(request.digests[-1])
+            return len(place.answers) if place else 0
+
     def is_side_call(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> bool:
         """True where the words of a request, or the session's own rule, make it a side call."""
         own = self._side_call

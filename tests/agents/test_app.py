@@ -246,7 +246,6 @@ def test_a_context_that_overflows_is_refused_as_each_protocol_says_it(
         assert events[-1].response.error.code == "context_length_exceeded"
         with pytest.raises(anthropic.BadRequestError, match=r"prompt is too long: [0-9]+ tokens > 19 maximum"):
             anthropic_client(server).messages.create(model="any", max_tokens=9, messages=long)
-        assert session.limit_hit == "context"
         server.close_session("one")
     assert backend.asked == []
     assert session.counts()["unfinished_requests"] == 0

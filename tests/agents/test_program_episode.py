@@ -199,6 +199,55 @@ def test_a_full_context_ends_the_session_and_is_scored(play: Play) -> None:
     assert trained(trajectory) == [[id_ for ids in backend.sampled for id_ in ids]]
 
 
+SENDS = """
+import json, os, runpy, time, urllib.request
+tool = {"type": "function", "function": {"name": "shell", "parameters": {"type": "object", "properties": {}}}}
+def send(text, tools, seconds=60):  # what it was refused for
+    body = json.dumps({"messages": [{"role": "user", "content": text}], "tools": tools}).encode()
+    request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", body)
+    request.add_header("Authorization", "Bearer " + os.environ["API_KEY"])
+    try:
+        urllib.request.urlopen(request, timeout=seconds).read()
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+    except OSError:
+        pass
+    return ""
+"""
+
+
+def test_a_program_that_shortens_a_full_context_goes_on(play: Play) -> None:
+    """The model reads no title of that length either, which ends nothing."""
+    script = (
+        SENDS
+        + f"""
+for tools in ([], [], [tool]):
+    send("word " * 5000, tools)
+runpy.run_path("{OPT}/plain/plain.py")
+"""
+    )
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script, prompt])
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "exit"), hand(), program, context_tokens=4000)
+    assert (trajectory.outcome, trajectory.commands, trajectory.error) == ("exit", ["exit"], None)
+
+
+def test_replies_that_the_program_never_got_use_up_the_tokens(play: Play) -> None:
+    def slow(request: Any) -> ChatMessage:
+        time.sleep(2)
+        return ChatMessage("assistant", "word " * 200)
+
+    script = (
+        SENDS
+        + """
+while "had its 300 sampled tokens" not in send("Go.", [tool], seconds=1):
+    time.sleep(1)
+"""
+    )
+    program = replace(PLAIN, arguments=lambda prompt: [PYTHON, "-I", "-c", script])
+    trajectory, _ = play(slow, hand(), program, limits=replace(LIMITS, max_tokens=300))
+    assert (trajectory.outcome, trajectory.commands, trajectory.segments) == ("max_tokens", [], [])
+
+
 def test_a_side_call_is_no_turn(play: Play) -> None:
     """A request without tools is answered, costs tokens, and is neither a command nor the end."""
     script = SIDE_CALL.replace("PROGRAM", f"{OPT}/plain/plain.py")

@@ -1,4 +1,4 @@
-"""A session's turns, tokens and commands, also where several of its requests are under way at once."""
+"""A session's turns, tokens, seeds and commands, also where several of its requests are under way at once."""
 
 import threading
 import time
@@ -19,6 +19,7 @@ from tests.helpers.scripted_backend import ScriptedBackend
 from tests.helpers.tiny import tokenizer
 
 FUNCTION = {"type": "function", "function": {"name": "shell", "parameters": {"type": "object", "properties": {}}}}
+BEARER = {"authorization": "Bearer one"}
 USER = [{"role": "user", "content": "Go."}]
 DONE, LONG = ChatMessage("assistant", "Done."), ChatMessage("assistant", "word " * 50)
 
@@ -35,7 +36,7 @@ def server(backend: ScriptedBackend) -> Iterator[EndpointServer]:
 
 
 def post(server: EndpointServer, path: str, body: Any) -> Any:
-    return httpx2.post(server.url + path, json=body, headers={"authorization": "Bearer one"}, timeout=120)
+    return httpx2.post(server.url + path, json=body, headers=BEARER, timeout=120)
 
 
 def until(true: Any) -> None:
@@ -180,3 +181,75 @@ def test_each_command_has_its_own_output(server: EndpointServer, backend: Script
         ("a", "a of 0", None), ("b", "b of 0", None), ("a", "a of 1", None), ("b", "b of 1", None),
         ("Done.", None, None), ("Done.", None, None),
     ]  # fmt: skip
+
+
+def test_a_call_that_finds_all_tokens_set_aside_is_answered_when_it_is_tried_again(
+    server: EndpointServer, backend: ScriptedBackend
+) -> None:
+    from openai import OpenAI
+
+    server.open_session("one", SessionLimits(max_sampled_tokens=50))
+    backend.held.set()
+    first = threading.Thread(target=post, args=(server, "/v1/chat/completions", asked_by(1)))
+    first.start()
+    until(lambda: backend.under_way == 1)
+    refused = post(server, "/v1/chat/completions", asked_by(2))
+    assert (refused.status_code, refused.headers.get("retry-after")) == (429, "1")
+    assert "x-should-retry" not in refused.headers
+    release = threading.Timer(0.3, backend.held.clear)
+    release.start()
+    client = OpenAI(base_url=f"{server.url}/v1", api_key="one", max_retries=2)
+    assert client.chat.completions.create(model="any", **asked_by(2)).choices[0].message.content == "Done."
+    release.join()
+    first.join(60)
+
+
+def test_seeds_do_not_depend_on_the_order_of_arrival(server: EndpointServer, backend: ScriptedBackend) -> None:
+    for secret, numbers in (("one", (1, 2, 1)), ("two", (2, 1, 1))):
+        server.open_session(secret, seed=8)
+        for number in numbers:
+            headers = {"authorization": f"Bearer {secret}"}
+            reply = httpx2.post(f"{server.url}/v1/chat/completions", json=asked_by(number), headers=headers)
+            assert reply.status_code == 200
+        server.close_session(secret)
+    first, second, again, *other = [sampling.seed for _, sampling in backend.asked]
+    assert other == [second, first, again]
+    assert len({first, second, again}) == 3
+
+
+def test_tokens_that_nobody_got_use_up_the_budget(server: EndpointServer, backend: ScriptedBackend) -> None:
+    backend.script[:], backend.deaf = [LONG], True
+    watch = ProgramWatch(PLAIN, ProgramLimits())
+    watch.session = session = server.open_session("one", SessionLimits(max_sampled_tokens=10), watch)
+    backend.held.set()
+    with pytest.raises(httpx2.TimeoutException):
+        httpx2.post(f"{server.url}/v1/chat/completions", json=asked_by(1), headers=BEARER, timeout=1.0)
+    until(lambda: any(one.cancelled.is_set() for one in session.under_way.values()))
+    backend.held.clear()
+    until(lambda: session.counts().get("discarded") == 1)
+    watch.see_tokens()
+    assert watch.over is None  # nothing was refused
+    assert post(server, "/v1/chat/completions", asked_by(2)).status_code == 429
+    watch.see_tokens()
+    found = (watch.over, watch.sampled_tokens)
+    assert found == ("max_tokens", 0)
+
+
+def too_long(number: int, **more: Any) -> dict[str, Any]:
+    return {**asked_by(number), "messages": [{"role": "user", "content": "word " * 5000}], **more}
+
+
+def test_a_context_that_is_too_long_ends_a_session_that_does_not_go_on(
+    server: EndpointServer, backend: ScriptedBackend
+) -> None:
+    backend.script[:] = [typing("ls")]
+    watch = ProgramWatch(PLAIN, ProgramLimits())
+    server.open_session("one", watch=watch)
+    path = "/v1/chat/completions"
+    title = too_long(1, tools=[])
+    statuses = [post(server, path, body).status_code for body in (title, title, too_long(1), asked_by(1))]
+    assert (statuses, watch.over, watch.overflow) == ([400, 400, 400, 200], None, None)
+    assert post(server, path, too_long(2)).status_code == 400
+    assert (watch.over, watch.overflow is None) == (None, False)
+    assert post(server, path, too_long(2)).status_code == 400
+    assert watch.over == "context_full"
