@@ -9,8 +9,8 @@ Needs   torch; with --url a server that takes and returns token ids; SEKFT_SERVE
 
 Chat completions, Responses, Anthropic Messages with count_tokens, and the list of models; JSON and server-sent events.
 Any model name is answered, and the answer has the true one. A client may choose temperature, seed and stop texts;
-other parameters of sampling are refused. Only this machine can connect. The adapter must have been trained with
-`--render chat`, because these protocols are read through the base's chat template. Images are refused.
+top_p, top_k, min_p, penalties and logit_bias are refused, and so are images. Only this machine can connect. The adapter
+must have been trained with `--render chat`, because these protocols are read through the base's chat template.
 
 With --url another server samples (vLLM, whose completions return token ids); messages, tools and protocols stay here.
 --base is then the model of that server, of which only the tokenizer is read.

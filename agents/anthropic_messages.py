@@ -18,7 +18,7 @@ from agents.exchange import (
     temperature_in,
     text_in,
 )
-from agents.openai_chat import asked_for, refuse
+from agents.openai_chat import OWN_SAMPLING, asked_for, refuse
 
 STOP_REASONS = {
     "stop": "end_turn", "stop_text": "stop_sequence", "length": "max_tokens",
@@ -29,7 +29,6 @@ KINDS: dict[Cause, str] = {
     "unknown": "not_found_error", "too_large": "request_too_large", "limit": "rate_limit_error",
     "busy": "rate_limit_error", "failed": "api_error",
 }  # fmt: skip
-OWN_SAMPLING: dict[str, tuple[Any, ...]] = {"top_p": (1, 1.0), "top_k": ()}
 TEXT = ("text",)
 RAW = "_raw_arguments"  # the one argument of a call whose arguments are no JSON object
 
@@ -100,6 +99,7 @@ def _read(body: dict[str, Any], limit: int | None) -> AgentCall:
         messages, [] if choice.get("type") == "none" else read_input_schemas(body),
         bool(field_of(body, "stream", bool)), limit, temperature_in(body), None,
         stops_in(body, "stop_sequences"), asked_for(body, OWN_SAMPLING),
+        bool(field_of(choice, "disable_parallel_tool_use", bool, "tool_choice")),
     )  # fmt: skip
 
 

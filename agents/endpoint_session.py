@@ -254,7 +254,7 @@ class CallUnderWay:
             session.settle(self)
             raise
         try:
-            request = await self.threads.prepare(session.prepare, call.messages, call.tools)
+            request = await self.threads.prepare(session.prepare, call.messages, call.tools, call.one_call)
         except BadInputError as error:
             self._end(None)
             raise CallRefusedError("invalid", str(error), "messages") from error

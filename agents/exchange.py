@@ -53,6 +53,7 @@ class AgentCall:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     own_sampling: tuple[str, ...] = ()
+    one_call: bool = False  # of a reply's calls, the client wants the first alone
     stream_usage: bool = True
     echo: dict[str, Any] | None = None  # fields of the call that the protocol's answer repeats
 

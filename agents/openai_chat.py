@@ -28,7 +28,8 @@ UNFOLLOWED: dict[str, tuple[Any, ...]] = {
     "functions": (), "function_call": (),
 }  # fmt: skip
 OWN_SAMPLING: dict[str, tuple[Any, ...]] = {
-    "top_p": (1, 1.0), "frequency_penalty": (0, 0.0), "presence_penalty": (0, 0.0), "logit_bias": ({},),
+    "top_p": (1,), "top_k": (0, -1), "min_p": (0,), "frequency_penalty": (0,), "presence_penalty": (0,),
+    "repetition_penalty": (1,), "logit_bias": ({},),
 }  # fmt: skip
 TEXT_PARTS = ("text", "refusal")
 # type and code of each cause, as OpenAI's API has them
@@ -62,7 +63,8 @@ class OpenAIChat:
         return AgentCall(
             messages, tools, bool(field_of(body, "stream", bool)),
             limit_in(body, "max_completion_tokens", "max_tokens"), temperature_in(body), field_of(body, "seed", int),
-            stops_in(body, "stop"), asked_for(body, OWN_SAMPLING), bool(options.get("include_usage")),
+            stops_in(body, "stop"), asked_for(body, OWN_SAMPLING),
+            field_of(body, "parallel_tool_calls", bool) is False, bool(options.get("include_usage")),
         )  # fmt: skip
 
     def write(self, call: AgentCall, answer: Answer) -> dict[str, Any]:

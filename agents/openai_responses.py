@@ -19,11 +19,10 @@ from agents.exchange import (
     temperature_in,
     text_in,
 )
-from agents.openai_chat import ROLES, arguments_text, asked_for, openai_error, read_functions, refuse
+from agents.openai_chat import OWN_SAMPLING, ROLES, arguments_text, asked_for, openai_error, read_functions, refuse
 
 STATEFUL = {"previous_response_id": (), "conversation": (), "background": (False,)}
 UNFOLLOWED = {"tool_choice": ("auto", "none"), "top_logprobs": (0,)}
-OWN_SAMPLING = {"top_p": (1, 1.0), "truncation": ("disabled",)}
 ECHOED = ("instructions", "metadata", "tool_choice", "tools", "parallel_tool_calls", "temperature", "top_p", "text")
 IN, OUT = ("input_text", "text"), ("output_text", "text", "refusal")
 
@@ -46,7 +45,9 @@ class OpenAIResponses:
         return AgentCall(
             messages, [] if body.get("tool_choice") == "none" else read_functions(body),
             bool(field_of(body, "stream", bool)), limit_in(body, "max_output_tokens"), temperature_in(body), None, (),
-            asked_for(body, OWN_SAMPLING), echo={name: body[name] for name in ECHOED if body.get(name) is not None},
+            asked_for(body, OWN_SAMPLING | {"truncation": ("disabled",)}),
+            field_of(body, "parallel_tool_calls", bool) is False,
+            echo={name: body[name] for name in ECHOED if body.get(name) is not None},
         )  # fmt: skip
 
     def write(self, call: AgentCall, answer: Answer) -> dict[str, Any]:

@@ -117,6 +117,7 @@ class Request:
     bridge: list[int]
     before: _Call | None
     side_call: bool  # by its words, or by the session's own rule
+    one_call: bool  # the client wants the first call of a reply alone
     ended: bool = False  # recorded or discarded
 
 
@@ -138,8 +139,11 @@ class AgentSession:
         self._counts: Counter[str] = Counter()
         self._changed = threading.Condition()
 
-    def prepare(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> Request:
-        """The request with its context ids. Raises BadInputError where the template refuses its messages."""
+    def prepare(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec], one_call: bool = False) -> Request:
+        """The request with its context ids. Raises BadInputError where the template refuses its messages.
+
+        With `one_call` the reply has the first of its calls alone; the ids of the others stay where they were sampled.
+        """
         turns = ids_by_place([well_formed_message(message) for message in messages])
         offered = [well_formed_tool(tool) for tool in tools]
         keys = [key(turn) for turn in turns]
@@ -162,7 +166,7 @@ class AgentSession:
             self._counts.update(requests=1, encoded_tokens=encoded)
         context = [*(before.ids() if before else []), *bridge]
         side = self.is_side_call(turns, offered)
-        return Request(context, cause, turns, offered, keys, digests, bridge, before, side)
+        return Request(context, cause, turns, offered, keys, digests, bridge, before, side, one_call)
 
     def answers_to(self, request: Request) -> int:
         """How many recorded replies there are to the messages and tools of a request."""
@@ -227,7 +231,7 @@ class AgentSession:
         sampled = sha256(",".join(map(str, token_ids)).encode())
         calls = tuple(
             replace(call, id=call_id(request.digests[-1], sampled, position))
-            for position, call in enumerate(message.tool_calls)
+            for position, call in enumerate(message.tool_calls[: 1 if request.one_call else None])
         )
         return replace(message, tool_calls=calls)
 
