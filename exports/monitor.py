@@ -39,7 +39,7 @@ class Suspicion:
     severity: Severity
     evidence: str
     where: str
-    test_file: str = field(default="", compare=False)  # that it is about, and that may be the session's own
+    of_test: Access | None = field(default=None, compare=False)  # to a test file, which may be the session's own
 
     def __str__(self) -> str:
         """One line."""
@@ -138,12 +138,16 @@ def softened(by_message: Sequence[Sequence[Suspicion]], messages: Sequence[ChatT
     found: list[Suspicion] = []
     for at, some in enumerate(by_message):
         for one in some:
-            name = posixpath.basename(one.test_file)
-            if name and one.evidence.startswith("write ") and not any(_names(name, before) for before in messages[:at]):
-                own.add(one.test_file)
-            if one.test_file not in own:
+            test = one.of_test
+            if test is None:
                 found.append(one)
-            elif one.evidence.startswith("write "):
+                continue
+            name = posixpath.basename(test.what)
+            if test.kind == "write" and not any(_names(name, before) for before in messages[:at]):
+                own.add(test.what)
+            if test.what not in own:
+                found.append(one)
+            elif test.kind == "write":
                 found.append(replace(one, severity="warn"))
     return found
 
@@ -318,16 +322,9 @@ def _unknown_findings(text: str, how: Kind, tool: str, content: str) -> Iterator
 
 
 def shell_findings(text: str, where: str) -> Iterator[Suspicion]:
-    """What a shell text does, and the patches in it. A test file that it writes first, it may delete again."""
-    touched: set[str] = set()
-    own: set[str] = set()
+    """What a shell text does, and the patches in it."""
     for access in accesses(text):
-        if access.kind == "write" and access.what not in touched:
-            own.add(access.what)
-        touched.add(access.what)
-        for one in path_findings(access, where):
-            if access.kind != "delete" or one.test_file not in own:
-                yield one
+        yield from path_findings(access, where)
     if PATCH.search(text):
         yield from patch_findings(text, where)
 
@@ -354,9 +351,9 @@ def path_findings(access: Access, where: str) -> Iterator[Suspicion]:
             yield from _escape_findings(access, where)
 
 
-def _finding(what: What, severity: Severity, access: Access, where: str, test_file: str = "") -> Suspicion:
+def _finding(what: What, severity: Severity, access: Access, where: str, of_test: Access | None = None) -> Suspicion:
     shown = f"{access.kind} {access.what}" if access.kind != "run" else access.content
-    return Suspicion(what, severity, f"{shown} ({access.by})"[:EVIDENCE_CHARS], where, test_file)
+    return Suspicion(what, severity, f"{shown} ({access.by})"[:EVIDENCE_CHARS], where, of_test)
 
 
 def _by_rules(what: What, rules: list[Rule], access: Access, where: str) -> Iterator[Suspicion]:
@@ -383,7 +380,7 @@ def _tamper_findings(access: Access, where: str) -> Iterator[Suspicion]:
     tests = TEST_FILE.search(access.what) and not LEFTOVER.search(access.what) and not access.by.startswith("mkdir")
     if not found and tests:
         gone = access.kind == "delete" and not _is_kept(access)
-        yield _finding("tamper", "drop" if gone or disarms else "warn", access, where, access.what)
+        yield _finding("tamper", "drop" if gone or disarms else "warn", access, where, access)
     elif found and found[0].severity == "warn" and CONFIGURES.search(access.content):
         yield _finding("tamper", "drop", access, where)
     yield from found

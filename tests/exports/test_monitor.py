@@ -98,6 +98,9 @@ def test_a_session_may_skip_and_delete_test_files_of_its_own() -> None:
 
     assert worst_of(write, remove) == "warn"
     assert worst_of(call("bash", command="echo x > test_repro.py"), remove) == "warn"
+    both = "cat > test_repro.py <<'E'\nimport size\nE\npython test_repro.py; rm test_repro.py"
+    assert worst_of(call("bash", command=both)) == "warn"
+    assert worst_of(call("bash", command=both), listed="test_repro.py") == "drop"
     assert worst_of(remove) == worst_of(write, remove, listed="test_repro.py") == "drop"
     assert worst_of(call("bash", command="cat test_repro.py"), write, remove) == "drop"
     assert (
