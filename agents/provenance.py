@@ -109,7 +109,7 @@ class Request:
     """One request of an agent: the ids that the model reads, and where it stands in the session."""
 
     context_ids: list[int]
-    cause: str  # "append", "retry", "first", or why it was encoded whole
+    how: Literal["append", "retry", "open", "template"]  # "template": it cannot be appended, so it opens
     messages: list[ChatMessage]
     tools: list[ToolSpec]
     keys: list[str]  # of the messages
@@ -151,14 +151,14 @@ class AgentSession:
         with self._changed:
             self._changed.wait_for(lambda: self._unrecorded.keys().isdisjoint(digests), self._patience_seconds)
             earlier, before = self._same_request(turns, digests), self._last_call(turns, digests)
-            cause = self._fork_cause(turns, keys, digests)
+        how: Literal["append", "retry", "open", "template"] = "open"
         bridge: list[int] | None = None
         if earlier:
-            cause, before, bridge, encoded = "retry", earlier.before, earlier.bridge, 0
+            how, before, bridge, encoded = "retry", earlier.before, earlier.bridge, 0
         else:
             if before and not any(turn.role == "assistant" for turn in turns[before.index + 1 :]):
-                cause, bridge = "append", self._tail(before, turns, offered)
-                cause = "template" if bridge is None else cause
+                bridge = self._tail(before, turns, offered)
+                how = "template" if bridge is None else "append"
             if bridge is None:
                 before, bridge = None, self.template.opening_ids(turns, offered)
             encoded = len(bridge)
@@ -166,7 +166,7 @@ class AgentSession:
             self._counts.update(requests=1, encoded_tokens=encoded)
         context = [*(before.ids() if before else []), *bridge]
         side = self.is_side_call(turns, offered)
-        return Request(context, cause, turns, offered, keys, digests, bridge, before, side, one_call)
+        return Request(context, how, turns, offered, keys, digests, bridge, before, side, one_call)
 
     def answers_to(self, request: Request) -> int:
         """How many recorded replies there are to the messages and tools of a request."""
@@ -198,8 +198,8 @@ class AgentSession:
         )  # fmt: skip
         with self._changed:
             self._end(request)
-            self._grow(request, call)
             self._count(request, call, finish)
+            self._grow(request, call)
         return message
 
     def discard(self, request: Request, token_ids: Sequence[int] = ()) -> None:
@@ -248,10 +248,17 @@ class AgentSession:
                     return call
         return None
 
-    def _fork_cause(self, turns: Sequence[ChatMessage], keys: Sequence[str], digests: Sequence[str]) -> str:
-        """Why a request that cannot be appended is encoded whole, by the first message that differs."""
-        if not self._places:
-            return "first"
+    def _fork_cause(self, request: Request) -> str | None:
+        """Why a request is a fork, by the first message that differs from all that is recorded; None where it is none.
+
+        Asked when the request is recorded: of two conversations that begin at once, the second is a fork all the same.
+        """
+        turns, keys, digests = request.messages, request.keys, request.digests
+        place = self._places.get(digests[-1])
+        if request.how in ("append", "retry") or not self._places or (place and place.answers):
+            return None
+        if request.how == "template":
+            return "template"
         systems, first = _beginning(turns, keys)
         known = next((at for at, digest in enumerate(digests) if digest not in self._places), len(digests)) - 1
         if known > len(systems):  # its first message is known: it departs later
@@ -304,11 +311,11 @@ class AgentSession:
         self._calls.append(call)
 
     def _count(self, request: Request, call: _Call, finish: Finish) -> None:
-        fork = request.cause not in ("append", "retry", "first")
+        cause = self._fork_cause(request)
         self._counts.update(
             {"calls": 1, "sampled_tokens": len(call.token_ids), "cut_by_length": int(finish == "length"),
              "empty_replies": int(not call.token_ids), "openings": int(call.before is None),
-             "forks": int(fork), **({f"fork_{request.cause}": 1} if fork else {})}
+             "forks": int(cause is not None), **({f"fork_{cause}": 1} if cause else {})}
         )  # fmt: skip
 
     def _reasons(self) -> dict[_Call, str]:

@@ -27,7 +27,7 @@ def test_random_sessions_keep_every_property_in_any_order_of_arrival(chunk: int)
         one, other = play(seed, 0, named=named), play(seed, 1, named=named)
         assert (seed, violations(one), violations(other)) == (seed, [], [])
         if named:
-            assert (seed, rows(one)) == (seed, rows(other))
+            assert (seed, rows(one), counts(one)) == (seed, rows(other), counts(other))
 
 
 def test_the_random_sessions_hold_every_case() -> None:
@@ -56,7 +56,7 @@ def test_conversations_in_threads_give_the_rows_that_they_give_one_after_the_oth
         for thread in threads:
             thread.join()
         assert violations(log) == []
-        assert rows(log) == rows(expected)
+        assert (rows(log), counts(log)) == (rows(expected), counts(expected))
 
 
 def drop_a_token(row: Segment) -> None:
@@ -280,6 +280,20 @@ def test_sub_agents_in_parallel_are_rows_of_their_own() -> None:
     assert sorted(main.rows()) == ["!task=a!task=b\1end\1", "a1\1a2\1", "b1\1"]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_of_two_conversations_that_begin_at_once_one_is_a_fork(at_once: bool) -> None:
+    a, b = Talk(), Talk(opening="look")
+    b.session = a.session
+    if at_once:
+        requests = [a.session.prepare(one.messages, one.tools) for one in (a, b)]
+        for request in requests:
+            a.session.record(request, [65, 1], [-0.5, -0.5], "stop")
+    else:
+        for one in (a, b):
+            one.reply("A")
+    assert a.counts("openings", "forks", "fork_history_replaced") == [2, 1, 1]
+
+
 def test_a_sub_agent_that_never_returns_and_one_that_compacts() -> None:
     main = Talk()
     main.reply("!task=a")
@@ -398,6 +412,11 @@ def test_a_linear_session_of_the_real_base_is_one_segment(smollm2: Any) -> None:
     assert [one for one, on in zip(segment.token_ids, segment.assistant_mask, strict=True) if on] == sampled
     assert session.counts()["forks"] == 0
     assert session.counts()["encoded_tokens"] == segment.assistant_mask.count(0)
+
+
+def counts(log: Log) -> dict[str, int]:
+    """The counts of a session without the causes of its forks, which depend on what was recorded before."""
+    return {name: count for name, count in log.session.counts().items() if not name.startswith("fork_")}
 
 
 def rows(log: Log) -> list[str]:

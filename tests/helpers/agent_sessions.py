@@ -194,7 +194,7 @@ def conversations(randomness: random.Random, log: Log, *, named: bool) -> list[C
     names = iter("ABC" if named else ["", "", ""])
     opening = [ChatMessage("system", "s"), ChatMessage("user", "go")]
     agent = Conversation(random.Random(randomness.random()), opening, TOOLS[:1], name=next(names))
-    for _ in agent.go_on(log, randomness.randint(1, 2)):
+    for _ in agent.go_on(log, randomness.randint(0, 2)):  # 0: all conversations open at once
         pass
     found = [agent]
     for number in range(randomness.randint(0, 2)):
