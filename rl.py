@@ -23,6 +23,7 @@ are not played again. Above 2 % voided episodes the exit code is 1; the adapter 
 """
 
 import argparse
+import dataclasses
 import itertools
 import sys
 from collections.abc import Sequence
@@ -57,24 +58,31 @@ from training.continued import (
 from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
 from training.policy_gradient import Group, PolicyData, PolicyRow, policy_rows
-from training.rl_run import EPISODES, RlState, replay_groups, sessions_of_state, train_policy
+from training.rl_replay import refuse_other_base, replay_groups
+from training.rl_run import EPISODES, RlState, sessions_of_state, train_policy
 from training.rl_settings import RlSettings, add_rl_flags
 
 Steps = list[list[Group]]  # the groups of each step of a replay
+OF_PLAYING = {  # flags that --replay does not read
+    "temperature", "max_steps", "max_new_tokens", "timeout_seconds", "workers", "skip_after", "revisit_after", "image",
+    "assumed_tokens",
+}  # fmt: skip
 
 
 def main(settings: RlSettings) -> int:
     """Train, inspect or plan; returns the exit code."""
+    if settings.replay is not None:
+        read = {one.name for one in dataclasses.fields(settings)} - OF_PLAYING
+        stage.refuse_unread(settings, parser(), read, "--replay")
     run.refuse_several_processes("rl.py")
     if not (settings.inspect_only or settings.plan_only):
         run.out_of(settings)
     scenarios = read_scenarios(settings.scenarios, partial=settings.partial)
     given, settings = settings, settings.within_context()
     base, start = settings.base, start_of(settings.adapter)
-    steps = replay_of(settings, scenarios)
     if settings.inspect_only or settings.plan_only:
         run.check_tokenizer(base)
-        settings = settings.with_learning_rate(RATE_SHARE)
+        settings, steps = settings.with_learning_rate(RATE_SHARE), replay_of(settings, scenarios)
         renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
         print_sizes(settings, given, scenarios, steps)
         if settings.inspect_only:
@@ -84,6 +92,7 @@ def main(settings: RlSettings) -> int:
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)
+    steps = replay_of(settings, scenarios)
     if not finished:
         check_updates(settings, start, scenarios, steps)
     image = image_of(settings, scenarios) if settings.replay is None else None
@@ -124,12 +133,19 @@ def replay_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> Steps | No
     if settings.replay is None:
         return None
     episodes: list[Trajectory] = read_trajectories(settings.replay, partial=settings.partial)
-    steps, others = replay_groups(episodes, scenarios, settings)
-    if others:
-        print(f"left out, other_scenario: {len(others)} of {len(episodes)} episodes", file=sys.stderr)
-    if not steps:
+    renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(settings.base))
+    steps, left_out = replay_groups(episodes, scenarios, renderer, settings)
+    counts = {reason: len(ids) for reason, ids in left_out.items()}
+    for reason, count in counts.items():
+        print(f"left out, {reason}: {count} of {len(episodes)} episodes", file=sys.stderr)
+    if not steps and len(left_out.get("other_scenario", [])) == len(episodes):
         raise BadInputError(
             f"{settings.replay}: no episode of a scenario in {settings.scenarios}; name their scenarios"
+        )
+    if not steps:
+        raise BadInputError(
+            f"{settings.replay}: no episode to train on ({counts}); other_render: record them with the render format "
+            f"of {settings.adapter}"
         )
     return steps[: settings.updates]
 
@@ -149,13 +165,15 @@ def print_sizes(settings: RlSettings, given: RlSettings, scenarios: Sequence[Sce
 def check_updates(
     settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario], steps: Steps | None
 ) -> None:
-    """Raise BadInputError for a run that is too large, for held-out data, and for a replay without a usable row."""
+    """Raise BadInputError for a run that is too large, for held-out data, and for a replay that cannot be used."""
     plan = rl_plan(settings, start, steps)
     plan.refuse()
     if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
         print(line, file=sys.stderr)
     if settings.holdout:
         refuse_held_out(settings, start, to_be_trained(scenarios), "--scenarios")
+    if settings.replay is not None:
+        refuse_other_base(settings.replay, settings.base)
     if steps is not None and not any(policy_data_of(groups, settings).rows for groups in steps):
         left_out = policy_data_of([group for groups in steps for group in groups], settings).left_out
         counts = {reason: len(ids) for reason, ids in left_out.items() if ids}

@@ -48,6 +48,18 @@ def flags_of(made: Path, out: Path, *more: object) -> list[str]:
     ]  # fmt: skip
 
 
+def replay_of(made: Path, out: Path, replay: Path, *more: object) -> list[str]:
+    return without_playing(flags_of(made, out, "--replay", replay, *more))
+
+
+def without_playing(flags: list[str]) -> list[str]:
+    """The flags without those of FLAGS that --replay does not read."""
+    for name in ("--max-steps", "--max-new-tokens", "--skip-after", "--workers"):
+        at = flags.index(name)
+        flags = flags[:at] + flags[at + 2 :]
+    return flags
+
+
 def started(flags: list[str]) -> "subprocess.Popen[str]":
     """rl.py under way in a process of its own."""
     return subprocess.Popen(
@@ -161,7 +173,7 @@ def test_the_identity_carries_the_whole_chain(
     played = {row.id for row in read_trajectories(out / "episodes")}
     assert {row.trajectory_id for row in about.trained_on} == taught | played
     assert {row.trajectory_id for row in read_identity(out / "steps" / "step-00001").trained_on} < taught | played
-    flags = flags_of(made, tmp_path / "second", "--replay", out / "episodes", "--updates", 1, "--no-reload")
+    flags = replay_of(made, tmp_path / "second", out / "episodes", "--updates", 1, "--no-reload")
     flags[flags.index("--adapter") + 1] = str(out)
     summary(capsys, *flags)
     chain = read_identity(tmp_path / "second").earlier
@@ -275,6 +287,8 @@ def test_nodes_of_a_cluster_play_the_same_episodes(
     }
     assert len({one.operator.adapter_hash for one in ours.values()}) == 2  # each step is played with its own weights
     assert all(line["log_prob_difference_mean"] < 1e-4 for line in history(tmp_path / "ray"))
+    assert [line["check_seconds"] for line in history(tmp_path / "ray")] == [None, None]  # the nodes do not tell
+    assert json.loads(printed)["check_seconds"] is None
     assert same_weights(tmp_path / "ray", trained[0])
     assert not sandboxes_of(process.pid)
 
@@ -302,17 +316,63 @@ def test_the_last_complete_step_is_found_whatever_a_kill_left(tmp_path: Path) ->
 
 
 def test_a_replay_makes_the_adapter_of_the_run_without_playing(
-    trained: tuple[Path, dict[str, Any]], made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: tuple[Path, dict[str, Any]],
+    made: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole, _ = trained
-    flags = flags_of(made, tmp_path / "out", "--replay", whole / "episodes", "--image", "sekft-nowhere", "--no-reload")
-    assert summary(capsys, *flags)["steps"] == 2
-    for one, other in zip(history(tmp_path / "out"), history(whole), strict=True):
-        assert one["reward"] == other["reward"]
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+    assert summary(capsys, *replay_of(made, tmp_path / "out", whole / "episodes", "--no-reload"))["steps"] == 2
+    assert_replayed(tmp_path / "out", whole)
+    assert not (tmp_path / "out" / "episodes").exists()
+
+
+def assert_replayed(out: Path, run: Path) -> None:
+    """The replay has the steps of the run, and its weights."""
+    for one, other in zip(history(out), history(run), strict=True):
+        assert (one["scenarios"], one["reward"]) == (other["scenarios"], other["reward"])
         assert one["grad_norm"] == pytest.approx(other["grad_norm"], rel=1e-3)
         assert one["log_prob_difference_mean"] <= 1e-4
-    assert same_weights(tmp_path / "out", whole)
-    assert not (tmp_path / "out" / "episodes").exists()
+    assert same_weights(out, run)
+
+
+def test_a_replay_repeats_the_steps_of_a_run_with_more_scenarios_than_groups(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One scenario a step: the seed decides which, and none that had no signal is played again."""
+    run, replay = tmp_path / "run", tmp_path / "replay"
+    summary(capsys, *flags_of(made, run, "--updates", 4, "--groups", 1, "--seed", 1, "--no-reload"))
+    played = [line["scenarios"] for line in history(run)]
+    assert played[:3] != sorted(played[:3])
+    flags = replay_of(made, replay, run / "episodes", "--seed", 1, "--no-reload")
+    code, _, err = in_process(capsys, *flags)
+    assert (code, "--groups is 3, the run of" in err, "pass --groups 1" in err) == (2, True, True), err
+    summary(capsys, *flags, "--groups", 1)
+    assert_replayed(replay, run)
+
+
+def test_episodes_of_another_base_or_render_are_refused(
+    trained: tuple[Path, dict[str, Any]], made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    episodes = trained[0] / "episodes"
+    flags = replay_of(made, tmp_path / "out", tmp_path / "other")
+    shutil.copytree(episodes, tmp_path / "other")
+    manifest = json.loads((episodes / "manifest.json").read_text())
+    write_json(tmp_path / "other" / "manifest.json", manifest | {"flags": manifest["flags"] | {"base_hash": "0" * 64}})
+    code, _, err = in_process(capsys, *flags)
+    assert (code, "another base played these episodes" in err.splitlines()[-1]) == (2, True), err
+    write_json(tmp_path / "other" / "manifest.json", {"finished": True})
+    rows = read_trajectories(episodes)
+    for row in rows:  # read with other text between the turns, as another render format or tokenizer has
+        ids = [row.token_ids[0] + 1, *row.token_ids[1:]] if row.token_ids else None
+        write_record(tmp_path / "other", row.model_copy(update={"token_ids": ids}))
+    code, _, err = in_process(capsys, *flags)
+    assert (code, f"{{'other_render': {len(rows)}}}" in err.splitlines()[-1]) == (2, True), err
+    assert not (tmp_path / "out").exists()
+    write_record(tmp_path / "other", rows[0])
+    assert summary(capsys, *flags, "--inspect")["episodes"] == 1
 
 
 def test_segments_of_an_agent_are_replayed_like_a_session(
@@ -325,7 +385,7 @@ def test_segments_of_an_agent_are_replayed_like_a_session(
         value = {**row.model_dump(exclude_none=True, exclude=set(tokens)), **empty, "segments": [tokens]}
         write_record(tmp_path / "agent", Trajectory.model_validate(value))
     write_json(tmp_path / "agent" / "manifest.json", {"finished": True})
-    flags = flags_of(made, tmp_path / "out", "--replay", tmp_path / "agent", "--updates", 1, "--no-reload")
+    flags = replay_of(made, tmp_path / "out", tmp_path / "agent", "--updates", 1, "--no-reload")
     summary(capsys, *flags)
     assert history(tmp_path / "out")[0]["grad_norm"] == pytest.approx(history(whole)[0]["grad_norm"], rel=1e-3)
 
@@ -338,7 +398,7 @@ def test_a_void_episode_has_no_reward(
     for outcome, id_ in (("sandbox_failed", "w0-s0"), ("checker_failed", "w0-s1"), ("operator_failed", "w1-s0")):
         row = read_record(tmp_path / "voided" / f"{id_}.json", Trajectory)
         write_record(tmp_path / "voided", row.model_copy(update={"outcome": outcome, "verified": False}))
-    flags = flags_of(made, tmp_path / "out", "--replay", tmp_path / "voided", "--updates", 1)
+    flags = replay_of(made, tmp_path / "out", tmp_path / "voided", "--updates", 1)
     found = summary(capsys, *flags, "--inspect")["left_out"]
     assert found["unscorable"] == 3
     summary(capsys, *flags, "--no-reload")
@@ -361,7 +421,9 @@ def test_inspect_and_plan_read_no_weights(
     flags[flags.index("--base") + 1] = str(tmp_path / "bare")
     looked = summary(capsys, *flags, "--inspect")
     assert (looked["scenarios"], looked["groups"], looked["terminals"]) == (3, 0, {"exit": 3, "panic": 0})
-    code, out, err = in_process(capsys, *flags, "--replay", whole / "episodes", "--inspect", "--show", 1)
+    replay = replay_of(made, tmp_path / "none", whole / "episodes", "--inspect", "--show", 1)
+    replay[replay.index("--base") + 1] = str(tmp_path / "bare")
+    code, out, err = in_process(capsys, *replay)
     looked = json.loads(out)
     assert code == 0, err
     assert looked["episodes"] == looked["rows"] == len(read_trajectories(whole / "episodes"))
@@ -391,6 +453,10 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "no episodes": (["--replay", "nowhere"], "no such directory"),
     "episodes of other scenarios": (["--replay", "{tmp}/foreign"], "no episode of a scenario in"),
     "no tokens": (["--replay", "{tmp}/bare"], "no episode to train on ({{'not_recorded': 1}})"),
+    "a flag of playing": (
+        ["--replay", "{tmp}/bare", "--temperature", "0.5"],
+        "--temperature: --replay does not read it",
+    ),
     "one episode": (["--episodes", "1"], "--episodes is 1"),
     "greedy": (["--temperature", "0"], "--temperature is 0.0"),
     "kl": (["--kl", "-1"], "--kl is -1.0"),
@@ -412,7 +478,8 @@ def test_bad_input_is_one_line_and_exit_2(
         write_json(tmp_path / directory / "manifest.json", {"finished": True})
     given, message = BAD_INPUT[name]
     words = [word.format(tmp=tmp_path, sft=made / "sft") for word in given]
-    code, out, err = in_process(capsys, *flags_of(made, tmp_path / "o", *words))
+    flags = flags_of(made, tmp_path / "o", *words)
+    code, out, err = in_process(capsys, *(without_playing(flags) if "--replay" in words else flags))
     assert (code, out) == (2, "")
     assert message.format() in err.splitlines()[-1]
     assert not (tmp_path / "o").exists()

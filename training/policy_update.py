@@ -94,7 +94,8 @@ class Policy:
                 found: dict[int, dict[str, float]] = {}
                 loss, norm, made = self._optimizer_step(taught, data.episodes, found)
                 updated = updated or made
-                clipped.append(_share(found, "clipped"))
+                if taught_alone := {at: one for at, one in found.items() if data.rows[at].advantage}:
+                    clipped.append(_share(taught_alone, "clipped"))  # with --kl, `found` has all rows
                 seen |= {} if epoch else found
         self.model.eval()
         return _figures(seen, updated=updated, loss=loss, grad_norm=norm, clip_shares=clipped)

@@ -14,7 +14,6 @@ import shutil
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +73,7 @@ class StepGroups:
     groups: list[Group]
     pick: Pick | None = None  # None in a replay
     sample_seconds: float = 0.0
-    check_seconds: float = 0.0
+    check_seconds: float | None = 0.0  # None: the nodes of a cluster checked, and do not tell
 
 
 class PolicyRun:
@@ -116,7 +115,7 @@ class PolicyRun:
             "lr": self.settings.lr,
             **group_figures(played, self.scenarios, data),
             "sample_seconds": round(played.sample_seconds, 2),
-            "check_seconds": round(played.check_seconds, 2),
+            "check_seconds": None if played.check_seconds is None else round(played.check_seconds, 2),
             "update_seconds": round(time.monotonic() - began, 2),
         }
         used = {row.episode for row in data.rows}
@@ -180,7 +179,7 @@ class PolicyRun:
         if len(found) < len(every) or len(again) == len(every):
             raise WorldError(f"{directory}: the sandbox failed in every episode of step {self.state.step + 1}")
         groups = [self._group([found[one.id] for one in episodes]) for episodes in planned.values()]
-        return StepGroups(groups, pick, time.monotonic() - began, sum(checks))
+        return StepGroups(groups, pick, time.monotonic() - began, None if self.nodes is not None else sum(checks))
 
     def operator(self) -> LocalOperator:
         """What plays one episode of the step that is under way."""
@@ -295,6 +294,7 @@ def group_figures(played: StepGroups, scenarios: dict[str, Scenario], data: Poli
         "reward_std": spread,
         "solved": share([is_solved(one, scenarios[one.scenario_id]) for one in counted]),
         "groups": len(played.groups),
+        "scenarios": [group.scenario_id for group in played.groups],  # --replay repeats the steps of a run from it
         "signal_share": share([group.has_signal for group in played.groups]),
         "episodes": len(episodes),
         "scored": len(rewards),
@@ -311,32 +311,6 @@ def group_figures(played: StepGroups, scenarios: dict[str, Scenario], data: Poli
         "skipped_solved": pick.skipped_solved if pick else 0,
         "skipped_failed": pick.skipped_failed if pick else 0,
     }
-
-
-def replay_groups(
-    episodes: Sequence[Trajectory], scenarios: Sequence[Scenario], settings: RlSettings
-) -> tuple[list[list[Group]], list[str]]:
-    """The groups of each step of a replay, and the ids of the episodes of other scenarios.
-
-    The episodes of a scenario are cut by sample number into groups of --episodes: samples 0 to 3, 4 to 7. All scenarios
-    come once before any comes twice.
-    """
-    known = {(one.id, one.content_hash): one for one in scenarios}
-    members: dict[tuple[int, str], list[tuple[int, Trajectory]]] = defaultdict(list)
-    others: list[str] = []
-    for episode in episodes:
-        if (episode.scenario_id, episode.scenario_hash) not in known:
-            others.append(episode.id)
-            continue
-        tail = episode.id.rpartition("-s")[2]
-        sample = int(tail) if tail.isdecimal() else 0
-        members[sample // settings.episodes, episode.scenario_id].append((sample, episode))
-    by_id = {one.id: one for one in scenarios}
-    groups = []
-    for (_, id_), found in sorted(members.items()):
-        rows = [episode for _, episode in sorted(found, key=lambda one: (one[0], one[1].id))]
-        groups.append(Group(id_, rows, [reward_of(one, by_id[id_], settings) for one in rows]))
-    return [groups[at : at + settings.groups] for at in range(0, len(groups), settings.groups)], others
 
 
 def warn_of_difference(line: dict[str, Any], dtype: str, *, replay: bool) -> None:
@@ -379,11 +353,14 @@ def totals_of(log: Sequence[dict[str, Any]], dtype: str) -> dict[str, Any]:
         "log_prob_difference_mean": sum(differences) / len(differences) if differences else None,
         "log_prob_difference_over": sum(one > SAME_WEIGHTS[dtype] for one in differences),
         "dtype": dtype,
-        **{
-            f"{name}_seconds": round(sum(line[f"{name}_seconds"] for line in log), 1)
-            for name in ("sample", "check", "update")
-        },
+        **{f"{name}_seconds": total_seconds(log, name) for name in ("sample", "check", "update")},
     }
+
+
+def total_seconds(log: Sequence[dict[str, Any]], phase: str) -> float | None:
+    """The seconds of a phase in all steps; None where a step does not tell."""
+    known = [seconds for line in log if (seconds := line[f"{phase}_seconds"]) is not None]
+    return round(sum(known), 1) if len(known) == len(log) else None
 
 
 def sessions_of_state(state: RlState) -> list[TrainedSession]:

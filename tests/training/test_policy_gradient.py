@@ -398,6 +398,16 @@ def test_the_start_adapters_log_probs_stay_those_of_the_start(base: Path, start:
     assert figures[2]["kl"] > figures[1]["kl"] > 0
 
 
+def test_the_clip_share_is_the_same_with_and_without_kl(base: Path, start: Path) -> None:
+    """It counts the tokens of the episodes that have an advantage, though --kl trains the others too."""
+    plain, with_kl = settings(base, start), settings(base, start, kl=0.1)
+    data = policy_rows(groups_of([[1.0, 0.0], [1.0, 1.0]]), plain, vocabulary=VOCABULARY)
+    shares = [policy_of(flags).update(data)["clip_share"] for flags in (plain, with_kl)]
+    assert shares[0] == shares[1] > 0
+    level = policy_rows(groups_of([[1.0, 1.0]]), with_kl, vocabulary=VOCABULARY)
+    assert policy_of(with_kl).update(level)["clip_share"] is None
+
+
 def test_two_epochs_are_two_optimizer_steps(base: Path, start: Path) -> None:
     data = policy_rows(groups_of([[1.0, 0.0]]), settings(base, start), vocabulary=VOCABULARY)
     once, twice = policy_of(settings(base, start)), policy_of(settings(base, start, epochs=2))
