@@ -181,9 +181,7 @@ def run_subjects(
             operators_of(settings, subject, model, renderer, cancelled) if settings.ray is None else ReferenceOperator
         )
         limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
-        ray = None
-        if settings.ray is not None:
-            ray = RayRun(settings.ray, image_digest, partial_of(node_subject, settings, subject), settings.base)
+        ray = nodes_of(settings, subject, image_digest)
         plan = RolloutPlan(make, settings.seed, limits, settings.workers, cancelled, settings.image, ray)
         todo = [Episode(one) for one in settings.scenarios_of(subject, chosen) if one.id not in found]
         with model.disable_adapter() if model and is_bare(settings, subject) else nullcontext():
@@ -220,6 +218,14 @@ def operators_of(
         tidy=tidy if subject == "clean_up" else None,
         temperature=settings.temperature, max_new_tokens=settings.max_new_tokens,
     )  # fmt: skip
+
+
+def nodes_of(settings: EvalSettings, subject: Subject, image_digest: str) -> RayRun | None:
+    """The cluster that --ray names, whose nodes play one subject."""
+    if settings.ray is None:
+        return None
+    make = partial_of(node_subject, settings, subject)
+    return RayRun(settings.ray, image_digest, make, settings.base, settings.adapter)
 
 
 def node_subject(settings: EvalSettings, subject: Subject, cancelled: threading.Event) -> Callable[[], LocalOperator]:

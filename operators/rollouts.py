@@ -13,7 +13,6 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model.loading import model_hash
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Operator
 from operators.ray_episodes import EpisodeNode, EpisodeNodePlan, MakeOperators, RayRun
@@ -169,9 +168,8 @@ def episode_nodes(
     `most` is the number of episodes in all, where it is known: no node starts more sandboxes ahead. `own` makes the
     operators of this process's node, where this process holds a model already.
     """
-    base_hash = model_hash(ray.base) if ray.base is not None else None
-    begin = EpisodeNodePlan(ray, plan.seed, plan.limits, plan.workers, plan.image, base_hash, most)
+    begin = EpisodeNodePlan(ray, plan.seed, plan.limits, plan.workers, plan.image, ray.hashes(), most)
     return Nodes(
         ray.address, workers=plan.workers, begin=begin, cancelled=plan.cancelled, needs_device=ray.base is not None,
-        own=None if own is None else replace(begin, run=replace(ray, make=own, base=None)),
+        own=None if own is None else replace(begin, run=replace(ray, make=own, base=None, adapter=None)),
     )  # fmt: skip

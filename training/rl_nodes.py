@@ -70,7 +70,8 @@ def policy_nodes(
     make = partial(NodePolicy, dataclasses.replace(settings, dtype=DTYPE_FLAGS[dtype]))
     limits = EpisodeLimits(settings.max_steps, settings.timeout_seconds)
     plan = RolloutPlan(ReferenceOperator, settings.seed, limits, settings.workers, cancelled, settings.image)
-    return episode_nodes(plan, RayRun(settings.ray, image_digest, make, settings.base), own=lambda _: own)
+    run = RayRun(settings.ray, image_digest, make, settings.base, settings.adapter)
+    return episode_nodes(plan, run, own=lambda _: own)
 
 
 def hand_out(nodes: Nodes[EpisodeNode], adapter: Path) -> None:

@@ -16,10 +16,14 @@ from typing import Any
 
 import pytest
 
+import rl
+import rollout
+from pipeline import stage
 from operators.episode import EpisodeLimits
-from operators.ray_episodes import EpisodeNodePlan, RayRun
+from operators.evaluation import EvalSettings, add_flags as eval_flags, nodes_of
+from operators.ray_episodes import ADAPTER_FILES, EpisodeNodePlan, RayRun
 from operators.reference import ReferenceOperator
-from pipeline.files import read_json, read_scenarios, read_trajectories
+from pipeline.files import read_json, read_scenarios, read_trajectories, write_json
 from pipeline.ray_workers import Nodes
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, require_image
@@ -28,6 +32,8 @@ from tests.helpers import ROOT, tiny
 from tests.helpers.processes import heed_signals
 from tests.helpers.ray_cluster import FIRST_ENGINE, LoggedHold, TwoNodes, client_of, head, two_nodes
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
+from training.rl_nodes import policy_nodes
+from training.rl_settings import RlSettings
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 FLAGS = ("--operator", "reference", "--workers", "4")
@@ -202,12 +208,37 @@ def test_a_node_without_the_image_or_with_another_is_refused_by_name(
             second.images.remove("sekft-other:ray-test")
 
 
-def test_a_node_with_another_base_is_refused(tmp_path: Path) -> None:
-    tiny.base(tmp_path / "base")
-    run = RayRun("local", require_image(IMAGE), lambda _: ReferenceOperator, str(tmp_path / "base"))
-    plan = EpisodeNodePlan(run, 0, EpisodeLimits(1, 1.0), 1, IMAGE, "another hash")
+def test_a_node_with_another_base_or_adapter_is_refused(tmp_path: Path) -> None:
+    base, adapter = tiny.base(tmp_path / "base"), tmp_path / "adapter"
+    for name in ADAPTER_FILES:
+        write_json(adapter / name, {"content of": name})
+    run = RayRun("local", require_image(IMAGE), lambda _: ReferenceOperator, str(base), adapter)
+    plan = EpisodeNodePlan(run, 0, EpisodeLimits(1, 1.0), 1, IMAGE, run.hashes())
+    plan().release()
+    for name in ADAPTER_FILES:
+        content = (adapter / name).read_bytes()
+        for change in (lambda path: path.write_text("other"), Path.unlink):
+            change(adapter / name)
+            with pytest.raises(BadInputError, match=r"--adapter .*: missing or other content"):
+                plan()
+        (adapter / name).write_bytes(content)
+    (base / "config.json").write_text("{}")
     with pytest.raises(BadInputError, match=r"--base .*: missing or other content"):
         plan()
+
+
+def test_every_script_has_its_nodes_compare_the_adapter(tmp_path: Path) -> None:
+    base, adapter = tiny.base(tmp_path / "base"), tmp_path / "adapter"
+    flags = ["--base", str(base), "--adapter", str(adapter), "--scenarios", "s", "--out", "o", "--ray", "local"]
+    rolled = rollout.RolloutSettings(**vars(rollout.parser().parse_args([*flags, "--operator", "local"])))
+    evaluated = EvalSettings(**vars(eval_flags(stage.command_line("")).parse_args(flags)))
+    trained = RlSettings(**vars(rl.parser().parse_args(flags)))
+    nodes = policy_nodes(trained, "image", ReferenceOperator, dtype="float32", cancelled=threading.Event())
+    assert isinstance(nodes.begin, EpisodeNodePlan)
+    for run in (rollout.ray_run(rolled, "image"), nodes_of(evaluated, "base", "image"), nodes.begin.run):
+        assert run is not None
+        assert (run.base, run.adapter) == (str(base), adapter)
+    assert nodes.begin.hashes == nodes.begin.run.hashes()
 
 
 def test_a_local_cluster_leaves_no_process_and_no_directory(few: Path, tmp_path: Path) -> None:
