@@ -54,6 +54,13 @@ from sandbox.containers import add_image_flag, reap, require_image
 from schema import VOIDED, BadInputError, OperatorInfo, Scenario, Trajectory
 from training.run import load_tokenizer
 
+OF_MODEL, OF_PROGRAM = {"dtype", "load_4bit"}, {"max_seconds", "max_tokens"}
+UNREAD = {  # flags that an operator does not read
+    "endpoint": OF_MODEL | OF_PROGRAM,
+    "local": OF_PROGRAM | {"retries"},
+    "reference": OF_MODEL | OF_PROGRAM | {"temperature", "max_new_tokens", "render", "retries"},
+    "agent": {"retries"},
+}
 AGENT_FLAGS = ("agent", "answers", "max_seconds", "max_tokens")  # that decide the records of agent programs alone
 
 
@@ -143,6 +150,12 @@ def main(settings: RolloutSettings) -> int:
 
 def check_rollout_settings(settings: RolloutSettings) -> None:
     """Raise BadInputError for invalid flags, and for flags that do not belong together."""
+    every = {one.name for one in dataclasses.fields(settings)}
+    stage.refuse_unread(settings, parser(), every - UNREAD[settings.operator], f"--operator {settings.operator}")
+    if settings.operator == "agent" and settings.answers == "reference":
+        stage.refuse_unread(settings, parser(), every - OF_MODEL - {"temperature"}, "--answers reference")
+    if settings.operator == "endpoint" and not settings.completions:
+        stage.refuse_unread(settings, parser(), every - {"render"}, "--operator endpoint without --completions")
     require_ray(settings.ray)
     limit = 1 if settings.limit is None else settings.limit
     samples = settings.samples_by_terminal().values()
@@ -273,7 +286,7 @@ def ray_run(settings: RolloutSettings, image_digest: str) -> RayRun | None:
     if settings.ray is None:
         return None
     base = settings.base if settings.operator == "local" else None
-    return RayRun(settings.ray, image_digest, partial_of(node_operators, settings), base)
+    return RayRun(settings.ray, image_digest, partial_of(node_operators, settings), base, settings.adapter)
 
 
 def node_operators(settings: RolloutSettings, cancelled: threading.Event) -> Callable[[], Operator]:
@@ -398,8 +411,8 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=None, help="rollouts at once (default 8 with --operator local, else 2)")
     add("--limit", type=int, default=None, help="only the first scenarios (default all)")
     add("--seed", type=int, default=0, help="seed of sampling and of the reference operator's variety (default 0)")
-    add("--dtype", choices=DTYPES, default="auto", help="local: dtype of the weights (default auto)")
-    add("--load-4bit", action="store_true", help="local: load the base in 4-bit NF4")
+    add("--dtype", choices=DTYPES, default="auto", help="local, agent: dtype of the weights (default auto)")
+    add("--load-4bit", action="store_true", help="local, agent: load the base in 4-bit NF4")
     add_image_flag(parser)
     add_ray_flag(parser)
     add("--partial", action="store_true", help="take an unfinished scenario directory")

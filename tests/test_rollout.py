@@ -343,6 +343,7 @@ def test_bad_flags_are_one_line_and_exit_2(few: Path, base: Path, tmp_path: Path
     other.mkdir()
     (other / "adapter_model.safetensors").write_bytes(b"")
     write_json(other / "sekft.json", {"base": "another", "base_hash": "0" * 64})
+    answered = ["--operator", "agent", "--agent", "plain", "--answers", "reference"]
     table: list[tuple[list[str], dict[str, str], str]] = [
         ([], {}, "SEKFT_OP_MODEL"),
         (["--operator", "somebody"], {}, "invalid choice"),
@@ -350,6 +351,14 @@ def test_bad_flags_are_one_line_and_exit_2(few: Path, base: Path, tmp_path: Path
         (["--operator", "reference", "--sample", "1"], {}, "unrecognized arguments"),
         (["--operator", "reference", "--base", str(base)], {}, "--operator local"),
         (["--operator", "reference", "--no-scaffold"], {}, "--no-scaffold belongs to --operator endpoint"),
+        (["--operator", "reference", "--dtype", "fp32"], {}, "--dtype: --operator reference does not read it"),
+        (["--operator", "reference", "--temperature", "1"], {}, "--temperature: --operator reference does not read it"),
+        (["--load-4bit"], {}, "--load-4bit: --operator endpoint does not read it"),
+        (["--render", "chat"], {}, "--render: --operator endpoint without --completions does not read it"),
+        (["--operator", "local", "--max-tokens", "9"], {}, "--max-tokens: --operator local does not read it"),
+        (["--max-seconds", "9"], {}, "--max-seconds: --operator endpoint does not read it"),
+        ([*answered, "--temperature", "1"], {}, "--temperature: --answers reference does not read it"),
+        ([*answered, "--dtype", "fp32"], {}, "--dtype: --answers reference does not read it"),
         (["--operator", "local", "--base", "./nowhere"], {}, "no such base"),
         (["--operator", "local", "--base", str(bare)], {}, "tokenizer"),
         (["--operator", "local", "--base", str(base), "--adapter", str(other)], {}, "trained on base 'another'"),
