@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline import stage
 from authoring.templates import author
 from model.render import Renderer, session_messages
 from pipeline.files import read_identity, read_scenarios, sessions_in_base
@@ -97,16 +98,18 @@ def probes(renderer: Renderer, sessions: Sequence[Sequence[Message]], logits_of:
     A session that ends in a prompt has one position, its end.
     """
     found = []
-    for messages in sessions:
-        if messages[-1].role == "assistant":
-            encoded = renderer.encode(messages)
-            token_ids = encoded.token_ids
-            picked = [index - 1 for index, trained in enumerate(encoded.mask) if trained and index]
-            positions = picked[:: -(-len(picked) // POSITIONS)]
-        else:
-            token_ids = renderer.context(messages)
-            positions = [len(token_ids) - 1]
-        found.append(Probe(token_ids, positions, logits_of(token_ids, positions)))
+    with stage.Progress(len(sessions), "adapter") as bar:
+        for messages in sessions:
+            if messages[-1].role == "assistant":
+                encoded = renderer.encode(messages)
+                token_ids = encoded.token_ids
+                picked = [index - 1 for index, trained in enumerate(encoded.mask) if trained and index]
+                positions = picked[:: -(-len(picked) // POSITIONS)]
+            else:
+                token_ids = renderer.context(messages)
+                positions = [len(token_ids) - 1]
+            found.append(Probe(token_ids, positions, logits_of(token_ids, positions)))
+            bar.record(f"{len(token_ids)} tokens", f"read at {len(positions)} positions")
     return found
 
 
@@ -123,19 +126,21 @@ def torch_logits(model: Any, *, log_probs: bool = False) -> Logits:
     return logits_of
 
 
-def compare_probes(expected: Sequence[Probe], logits_of: Logits) -> LogitDifference:
+def compare_probes(expected: Sequence[Probe], logits_of: Logits, label: str = "converted") -> LogitDifference:
     """How far the logits of `logits_of` are from the expected ones; `largest` is NaN where one of them is."""
     import torch
 
     differences, means, same, total, largest_logit = [], [], 0, 0, 1.0
-    for probe in expected:
-        other = logits_of(probe.token_ids, probe.positions)[:, : probe.logits.shape[1]]
-        apart = (other - probe.logits).abs()
-        differences.append(apart.max())
-        means.append(apart.mean())
-        same += int((other.argmax(-1) == probe.logits.argmax(-1)).sum())
-        total += len(probe.positions)
-        largest_logit = max(largest_logit, float(probe.logits.abs().max()))
+    with stage.Progress(len(expected), label) as bar:
+        for probe in expected:
+            other = logits_of(probe.token_ids, probe.positions)[:, : probe.logits.shape[1]]
+            apart = (other - probe.logits).abs()
+            differences.append(apart.max())
+            means.append(apart.mean())
+            same += int((other.argmax(-1) == probe.logits.argmax(-1)).sum())
+            total += len(probe.positions)
+            bar.record(f"{len(probe.token_ids)} tokens", f"differs by {float(differences[-1]):.2g}")
+            largest_logit = max(largest_logit, float(probe.logits.abs().max()))
     largest, mean = float(torch.stack(differences).max()), float(torch.stack(means).mean())
     return LogitDifference(len(expected), largest, mean, same / total, largest_logit)
 
@@ -143,4 +148,4 @@ def compare_probes(expected: Sequence[Probe], logits_of: Logits) -> LogitDiffere
 def bare_mean(expected: Sequence[Probe], model: Any, *, log_probs: bool = False) -> float:
     """How far the logits of a peft model are from the expected ones while its adapter is off, in the mean."""
     with model.disable_adapter():
-        return compare_probes(expected, torch_logits(model, log_probs=log_probs)).mean
+        return compare_probes(expected, torch_logits(model, log_probs=log_probs), "bare base").mean
