@@ -44,6 +44,7 @@ from agents.canonical import (
 from schema import Segment, sha256
 
 Finish = Literal["stop", "length", "tool"]
+How = Literal["append", "retry", "open", "template"]
 SideCallRule = Callable[[Sequence[ChatMessage], Sequence[ToolSpec]], bool]
 SIDE_CALL_WORDS = ("title generator", "concise title", "conversation title", "summarizing conversations")
 SUMMARY_WORDS = ("create a detailed summary of the conversation", "comprehensive detailed summary of the conversation")
@@ -109,7 +110,7 @@ class Request:
     """One request of an agent: the ids that the model reads, and where it stands in the session."""
 
     context_ids: list[int]
-    how: Literal["append", "retry", "open", "template"]  # "template": it cannot be appended, so it opens
+    how: How  # "template": it cannot be appended, so it opens
     messages: list[ChatMessage]
     tools: list[ToolSpec]
     keys: list[str]  # of the messages
@@ -151,7 +152,7 @@ class AgentSession:
         with self._changed:
             self._changed.wait_for(lambda: self._unrecorded.keys().isdisjoint(digests), self._patience_seconds)
             earlier, before = self._same_request(turns, digests), self._last_call(turns, digests)
-        how: Literal["append", "retry", "open", "template"] = "open"
+        how: How = "open"
         bridge: list[int] | None = None
         if earlier:
             how, before, bridge, encoded = "retry", earlier.before, earlier.bridge, 0
@@ -254,8 +255,7 @@ class AgentSession:
         Asked when the request is recorded: of two conversations that begin at once, the second is a fork all the same.
         """
         turns, keys, digests = request.messages, request.keys, request.digests
-        place = self._places.get(digests[-1])
-        if request.how in ("append", "retry") or not self._places or (place and place.answers):
+        if request.how in ("append", "retry") or not self._places or self._same_request(turns, digests):
             return None
         if request.how == "template":
             return "template"

@@ -214,6 +214,15 @@ def test_reasoning_that_the_client_changes_is_a_fork_and_reasoning_that_it_leave
         assert (replayed, talk.counts("forks")) == (replayed, [forks])
 
 
+def test_a_request_that_comes_again_with_other_reasoning_is_a_fork() -> None:
+    talk = Talk()
+    reply = talk.reply("(why)one")
+    for replayed, forks in (("why", 0), ("why not", 1)):
+        talk.messages = [*talk.messages[:2], replace(reply, reasoning=replayed), ChatMessage("user", "on")]
+        talk.reply("two")
+        assert talk.counts("forks") == [forks]
+
+
 def test_drift_after_an_output_shares_it_and_trains_it_once() -> None:
     talk = Talk()
     talk.turn("one", "on")
