@@ -19,7 +19,6 @@ With --url another server samples (vLLM, whose completions return token ids); me
 import argparse
 import os
 import sys
-import time
 from pathlib import Path
 
 from pipeline import stage
@@ -86,8 +85,7 @@ def main(
     with EndpointServer(template, backend, sampling=sampling, recording=False, key=key, port=port, uds=uds) as server:
         print(f"{server.url}: serves {backend.name}; Ctrl-C ends it", file=sys.stderr)
         stage.print_summary({"url": server.url, "model": backend.name, "context_tokens": backend.context_tokens})
-        while True:
-            time.sleep(1.0)  # a signal that another thread took is seen between two sleeps
+        server.wait()
 
 
 def require_free(uds: Path) -> None:

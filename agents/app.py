@@ -22,7 +22,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from agents.anthropic_messages import AnthropicMessages
 from agents.backend import Backend, Sampling
@@ -47,7 +47,7 @@ from agents.exchange import (
 from agents.openai_chat import OpenAIChat
 from agents.openai_responses import OpenAIResponses
 from agents.templates import ChatTemplate
-from schema import BadInputError, sha256
+from schema import BadInputError, WorldError, sha256
 
 BODY_BYTES = 4 << 20  # read as JSON it takes up to 25 times as much memory
 KEEPALIVE_SECONDS = 3.0
@@ -334,7 +334,7 @@ class EndpointServer:
         return f"http://127.0.0.1:{self.port}" if self.uds is None else f"http+unix://{self.uds}"
 
     def __enter__(self) -> "EndpointServer":
-        """Listen. Raises BadInputError where the address is taken."""
+        """Listen. Raises BadInputError where the address is taken, WorldError where the server does not start."""
         listening = listen(self.port, self.uds)
         with contextlib.ExitStack() as interrupted:
             interrupted.callback(listening.close)
@@ -344,7 +344,7 @@ class EndpointServer:
         return self
 
     def _start(self, listening: socket.socket) -> None:
-        """Run the server's thread, and return once it answers."""
+        """Run the server's thread, and return once it answers. Raises WorldError where it ends before that."""
         import uvicorn
 
         if self.uds is None:
@@ -361,6 +361,15 @@ class EndpointServer:
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
             time.sleep(0.005)
+        if not self._server.started:
+            raise WorldError(f"{self.url}: the server has ended before it answered")
+
+    def wait(self) -> NoReturn:
+        """Wait while the server runs. Raises WorldError when it has ended by itself."""
+        assert self._thread
+        while self._thread.is_alive():
+            self._thread.join(1.0)  # a signal that another thread took is seen between two waits
+        raise WorldError(f"{self.url}: the server has ended by itself")
 
     def __exit__(self, *_: object) -> None:
         """Close all sessions, stop what is sampled, and end the server's thread."""

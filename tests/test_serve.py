@@ -19,7 +19,7 @@ from agents.templates import ChatTemplate
 from model.decoder import Decoder
 from model.loading import load_model
 from pipeline.files import write_record
-from schema import BadInputError
+from schema import BadInputError, WorldError
 from tests.helpers import ROOT, ids_server, program, tiny
 from tests.helpers.processes import heed_signals
 from tests.helpers.training import fit_settings
@@ -117,6 +117,23 @@ def test_what_cannot_be_served_is_refused(base: Path) -> None:
     assert "--url, --model: name both or neither" in refusal(base, url="http://127.0.0.1:9/v1")
     assert "--port 70000: cannot listen there" in refusal(base, port=70_000)
     assert "--temperature: between 0 and 2" in refusal(base, temperature=3.0)
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_a_server_that_ends_by_itself_ends_the_script(
+    base: Path, started: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import uvicorn
+
+    def end(server: uvicorn.Server, sockets: Any) -> None:
+        server.started = started
+
+    monkeypatch.setattr(uvicorn.Server, "run", end)
+    path = tmp_path / "model.socket"
+    given = vars(serve.parser().parse_args(["--base", str(base), "--uds", str(path)]))
+    with pytest.raises(WorldError, match="has ended by itself" if started else "has ended before it answered"):
+        serve.main(**given)
+    assert not path.exists()
 
 
 def test_an_adapter_that_reads_markers_is_refused(base: Path, tmp_path: Path) -> None:
