@@ -170,10 +170,11 @@ class AgentSession:
         return Request(context, how, turns, offered, keys, digests, bridge, before, side, one_call)
 
     def answers_to(self, request: Request) -> int:
-        """How many recorded replies there are to the messages and tools of a request."""
+        """How many replies there are to the messages and tools of a request: recorded, or read and not recorded yet."""
+        digest = request.digests[-1]
         with self._changed:
-            place = self._places.get(request.digests[-1])
-            return len(place.answers) if place else 0
+            recorded = self._places[digest].answers if digest in self._places else []
+            return len(recorded) + sum(one.digests[-1] == digest for one in self._unrecorded.values())
 
     def is_side_call(self, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec]) -> bool:
         """True where the words of a request, or the session's own rule, make it a side call."""

@@ -351,6 +351,7 @@ def test_a_reply_that_was_not_sent_is_counted_and_its_request_can_come_again() -
     request = talk.session.prepare(talk.messages, talk.tools)
     talk.session.read(request, [65, 1])
     talk.session.discard(request, [65, 1])
+    assert talk.session.answers_to(request) == 0
     with pytest.raises(ValueError, match="before"):
         talk.session.record(request, [65, 1], [-0.5, -0.5], "stop")
     talk.reply("one")
@@ -362,6 +363,7 @@ def test_a_request_waits_for_the_record_of_the_reply_that_it_continues() -> None
     talk = Talk()
     request = talk.session.prepare(talk.messages, talk.tools)
     reply = talk.session.read(request, [65, 1])
+    assert talk.session.answers_to(request) == 1
     timer = threading.Timer(0.3, talk.session.record, (request, [65, 1], [-0.5, -0.5], "stop"))
     timer.start()
     talk.messages += [reply, ChatMessage("user", "on")]

@@ -247,6 +247,7 @@ def test_a_context_that_is_too_long_ends_a_session_that_does_not_go_on(
     path = "/v1/chat/completions"
     title = too_long(1, tools=[])
     statuses = [post(server, path, body).status_code for body in (title, title, too_long(1), asked_by(1))]
+    until(lambda: bool(watch.replies))
     assert (statuses, watch.over, watch.overflow) == ([400, 400, 400, 200], None, None)
     assert post(server, path, too_long(2)).status_code == 400
     assert (watch.over, watch.overflow is None) == (None, False)
