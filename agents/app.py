@@ -368,7 +368,8 @@ class EndpointServer:
         """Wait while the server runs. Raises WorldError when it has ended by itself."""
         assert self._thread
         while self._thread.is_alive():
-            self._thread.join(1.0)  # a signal that another thread took is seen between two waits
+            # No join: an interrupt in it marks the thread as ended. A signal is seen between two sleeps.
+            time.sleep(1.0)
         raise WorldError(f"{self.url}: the server has ended by itself")
 
     def __exit__(self, *_: object) -> None:
