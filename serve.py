@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from pipeline import stage
-from agents.app import EndpointServer, listen
+from agents.app import EndpointServer, bind, new_socket
 from agents.backend import SLOTS, Backend, BackendError, CompletionsBackend, DecoderBackend, Sampling
 from agents.templates import ChatTemplate
 from model.decoder import Decoder
@@ -59,7 +59,8 @@ def main(
             if given:
                 raise BadInputError(f"{flag} does not belong to --url, whose server holds the weights; drop one")
     if uds is None:
-        listen(port, None).close()  # a port that is taken is found before the weights are loaded
+        with new_socket(None) as trial:
+            bind(trial, port, None)  # a port that is taken is found before the weights are loaded
     else:
         require_free(uds)
     fetch(base, adapter)

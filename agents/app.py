@@ -335,9 +335,10 @@ class EndpointServer:
 
     def __enter__(self) -> "EndpointServer":
         """Listen. Raises BadInputError where the address is taken, WorldError where the server does not start."""
-        listening = listen(self.port, self.uds)
-        with contextlib.ExitStack() as interrupted:
-            interrupted.callback(listening.close)
+        listening = new_socket(self.uds)
+        with contextlib.ExitStack() as interrupted:  # from before the address is taken
+            interrupted.callback(give_up, listening)
+            bind(listening, self.port, self.uds)
             interrupted.callback(self.__exit__)
             self._start(listening)
             interrupted.pop_all()
@@ -418,9 +419,21 @@ class EndpointServer:
             session.close()
 
 
-def listen(port: int, uds: Path | None) -> socket.socket:
-    """A socket that listens on a port of 127.0.0.1 (0: any free one), or on a Unix socket. Raises BadInputError."""
-    listening = socket.socket(socket.AF_INET if uds is None else socket.AF_UNIX, socket.SOCK_STREAM)
+def new_socket(uds: Path | None) -> socket.socket:
+    """A socket of the kind that is asked for, without an address."""
+    return socket.socket(socket.AF_INET if uds is None else socket.AF_UNIX, socket.SOCK_STREAM)
+
+
+def give_up(listening: socket.socket) -> None:
+    """Close a socket, and remove the file that it is bound to, if it is."""
+    with contextlib.suppress(OSError):  # it is closed already
+        if listening.family == socket.AF_UNIX and (name := listening.getsockname()):
+            Path(name).unlink(missing_ok=True)
+    listening.close()
+
+
+def bind(listening: socket.socket, port: int, uds: Path | None) -> None:
+    """Bind to a port of 127.0.0.1 (0: any free one), or to a Unix socket. Raises BadInputError."""
     try:
         if uds is None:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -429,8 +442,6 @@ def listen(port: int, uds: Path | None) -> socket.socket:
             listening.bind(str(uds))
             uds.chmod(0o600)
     except (OSError, OverflowError) as error:  # the latter: no port has such a number
-        listening.close()
         where = f"--port {port}" if uds is None else str(uds)
         told = getattr(error, "strerror", None) or error
         raise BadInputError(f"{where}: cannot listen there ({told}); name another") from error
-    return listening
