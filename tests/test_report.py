@@ -158,8 +158,11 @@ def edit(**fields: object) -> Callable[[], object]:
         (None, [*RUN_T, "--axes", "colour"], "'colour' is no axis of these runs; known: announcement,"),
         (None, ["--runs", "run", "./run", "--table", "t.md"], "named twice"),
         (None, ["--runs", "run", "--picture", "p.xyz"], "'p.xyz' is of no known kind"),
-        (None, ["--runs", "run", "--table", "run/report.json/t.md"], "run/report.json/t.md: cannot be written"),
-        (None, ["--runs", "run", "--picture", "run/report.json/p.svg"], "run/report.json/p.svg: cannot be written"),
+        *(
+            (None, ["--runs", "run", flag, f"adapter-run/sekft.json/{name}"], f"{name}: cannot be written")
+            for flag, name in (("--table", "t.md"), ("--picture", "p.svg"))
+        ),
+        (None, ["--runs", "run", "--table", "run/report.json"], "run/report.json: lies in the run run; name a file"),
         (change("adapter-run/log_history.jsonl", None), RUN_P, "log_history.jsonl: not there"),
         (change("adapter-run/log_history.jsonl", ""), RUN_P, "log_history.jsonl: holds no loss"),
         (change("adapter-run/log_history.jsonl", '{"step": 1, "lo'), RUN_P, "log_history.jsonl: a line is no logged"),
