@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -193,7 +194,7 @@ def test_a_run_that_loses_the_chosen_sessions_stops(
     flags = ["--adapter", start, "--data", data, "--base", base, "--out", tmp_path / "out", "--dtype", "fp32"]
     code, _, err = in_process(capsys, *flags, "--lr", "0.5", "--epochs", 20, "--accum", 1, "--no-reload")
     assert code == 2
-    assert "the chosen sessions' log-prob fell by" in err.splitlines()[-1]
+    assert re.search("the chosen sessions' log-prob fell by|unlearns to end its sessions", err.splitlines()[-1])
     assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
 
 
