@@ -41,6 +41,7 @@ from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.costs import MetricChange, Prices, compare_outcomes, differing_conditions, read_outcomes, read_prices
 from pipeline.files import read_scenarios, write_json
+from pipeline.hidden import as_text
 from pipeline.holdout import refuse_trained_on
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import BadInputError, CascadeReport, CascadeSummary, Scenario, Trajectory
@@ -197,8 +198,9 @@ def maker_of(side: Side, settings: CascadeSettings, cancelled: threading.Event) 
 
 def endpoint_on(side: str, settings: CascadeSettings) -> EndpointOperator:
     """The endpoint of a side. Raises BadInputError where the environment names no model for it."""
-    limits: dict[str, Any] = {"temperature": settings.temperature, "max_new_tokens": settings.max_new_tokens}
-    limits["usage_required"] = True
+    limits: dict[str, Any] = {
+        "temperature": settings.temperature, "max_new_tokens": settings.max_new_tokens, "usage_required": True
+    }  # fmt: skip
     if side == "cheap":
         return EndpointOperator.from_environment(scaffold=SCAFFOLD, **limits)
     model = stage.env("SEKFT_FRONTIER_MODEL")
@@ -238,7 +240,7 @@ def compare_runs(settings: CascadeSettings) -> int:
             "that was void has no outcome: run that play again)"
         )
     for note in differing_conditions(settings.before, settings.after):
-        print(note, file=sys.stderr)
+        print(as_text(note), file=sys.stderr)
     found = compare_outcomes(before, after, seed=settings.seed)
     for name, change in found.metrics.items():
         print(f"{name:22s} {change_text(change)}", file=sys.stderr)
