@@ -198,7 +198,7 @@ def check(out: Path, *, exact: bool) -> dict[str, Any]:
 
     tell("checking the model")
     check_model(out)
-    model, tokenizer = load_model(out, dtype="fp32")
+    model, tokenizer = load_model(out, dtype="fp32", device="cpu")
     ids = tokenizer(TEXT, add_special_tokens=False, return_tensors="pt")
     with torch.inference_mode():
         logits = model(**ids).logits[0, -1]
@@ -238,7 +238,7 @@ def distance(out: Path, other: Path) -> dict[str, float]:
     """
     import torch
 
-    (mine, tokenizer), (theirs, _) = load_model(out, dtype="fp32"), load_model(other, dtype="fp32")
+    (mine, tokenizer), (theirs, _) = (load_model(path, dtype="fp32", device="cpu") for path in (out, other))
     pairs = list(zip(mine.parameters(), theirs.parameters(), strict=True))
     ids = tokenizer(str(__doc__), add_special_tokens=False, return_tensors="pt")
     with torch.inference_mode():

