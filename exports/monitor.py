@@ -21,8 +21,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from exports.access import Access, Kind, normal
 from exports.rows import MAX_NESTING, ChatTurn, Row
-from exports.shell import PROGRAMS, SHELLS, Access, Kind, accesses, normal, python_accesses, read_kinds
+from exports.shell import PROGRAMS, SHELLS, accesses, python_accesses, read_kinds
 from schema import HOME, Changes
 
 Severity = Literal["drop", "warn"]

@@ -8,7 +8,6 @@ What is only known when it runs is not seen: the output of `$(…)` but of echo 
 the session wrote before. Text that is nested too deeply for Python's stack is looked at up to there.
 """
 
-import ast
 import codecs
 import posixpath
 import re
@@ -17,11 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-Kind = Literal["read", "write", "delete", "search", "run", "url", "define"]
+from exports.access import MAX_ROUNDS, Access, Kind, normal
+from exports.python_text import source_accesses
+
 MAX_DEPTH = 5  # of shells in shells
-MAX_ROUNDS = 200  # of all loops in a text; a loop beyond has one
 MAX_CHARS = 200_000  # of one text; what is longer is looked at up to here
 
 
@@ -52,16 +52,6 @@ SAVES = re.compile(r"-[A-Za-z]*[oO]|--output|--output-document")  # the options 
 CONTAINER_OPTIONS = PROGRAMS["container-options"]
 
 
-@dataclass(frozen=True)
-class Access:
-    """One thing that a text does. `what` is a path, or the text of a search, a URL, or a name that is defined."""
-
-    kind: Kind
-    what: str
-    by: str  # program or tool
-    content: str = ""  # text that is written, where it is known: also the script of `sed -i`
-
-
 @dataclass
 class _Reader:
     """What is known while a text is read: variables and the working directory, `None` where it is unknown."""
@@ -88,12 +78,6 @@ class _Reader:
                 content,
             )
         )
-
-
-def normal(path: str) -> str:
-    """A path without `.`, `..` and repeated slashes where that can be known."""
-    path = re.sub(r"^\$\{?HOME\}?(?=/|$)", "~", path)
-    return posixpath.normpath(path).replace("//", "/") if path else path
 
 
 @cache
@@ -511,88 +495,15 @@ def _find(arguments: list[str], reader: _Reader) -> None:
 
 
 def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
-    """What Python source does with the paths and commands that stand in it as constants."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
-        return []
-    names = _named(tree)
-    rounds = max(map(len, names.values()), default=1)  # a name that a loop gives several values has one in each
-    found = [
-        access
-        for number in range(rounds)
-        for access in _calls(tree, {name: values[number % len(values)] for name, values in names.items()}, depth)
-    ]
-    return list(dict.fromkeys(found))
+    """What Python source does, and the shell commands in it, with the paths and commands that are constants."""
 
+    def run(command: str | list[str]) -> list[Access]:
+        if depth >= MAX_DEPTH:
+            return []
+        if isinstance(command, str):
+            return accesses(command, depth=depth + 1)
+        reader = _Reader(b"", depth + 1)
+        run_words(command, reader, "")
+        return reader.found
 
-def _named(tree: ast.AST) -> dict[str, list[str]]:
-    """The constants that names stand for, by assignment or in a loop over a list of them."""
-    names: dict[str, list[str]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            pairs = [(target, [node.value]) for target in node.targets]
-        elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.List | ast.Tuple):
-            pairs = [(node.target, node.iter.elts)]
-        else:
-            continue
-        for target, values in pairs:
-            texts = [text for one in values if (text := _constant(one, {})) is not None]
-            if isinstance(target, ast.Name) and texts:
-                names.setdefault(target.id, []).extend(texts[:MAX_ROUNDS])
-    return names
-
-
-def _calls(tree: ast.AST, names: dict[str, str], depth: int) -> list[Access]:
-    """What the calls in a tree do, where the names stand for these texts."""
-    found: list[Access] = []
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        texts = [text for one in node.args if (text := _constant(one, names)) is not None]
-        owned = [text] if owner is not None and (text := _constant(owner, names)) is not None else []
-        modes = [str(text) for one in node.keywords if one.arg == "mode" and (text := _constant(one.value, names))]
-        if name == "open":
-            places = owned or texts[:1]
-            mode = "".join([*(texts if owned else texts[1:]), *modes])
-            kind: Kind = "write" if re.search(r"[wax+]", mode) else "read"
-            found += [Access(kind, normal(text), "python") for text in places]
-        elif name in ("write_text", "write_bytes", "touch", "chmod"):
-            found += [Access("write", normal(text), "python", "".join(texts)) for text in owned or texts]
-        elif name in ("read_text", "read_bytes"):
-            found += [Access("read", normal(text), "python") for text in owned or texts]
-        elif name in ("remove", "unlink", "rmtree", "rename", "replace", "move"):
-            whole = owned + texts if name == "unlink" or owner is None else owned or texts
-            found += [Access("delete", normal(text), "python") for text in whole if name != "replace" or owned]
-        elif name in ("copy", "copyfile", "copy2"):
-            found += [Access("read" if at == 0 else "write", normal(text), "python") for at, text in enumerate(texts)]
-        elif name in ("system", "popen", "run", "call", "check_call", "check_output", "Popen") and depth < MAX_DEPTH:
-            listed = [one for one in node.args if isinstance(one, ast.List | ast.Tuple)]
-            words = [text for one in listed for part in one.elts if (text := _constant(part, names)) is not None]
-            if words:
-                reader = _Reader(b"", depth + 1)
-                run_words(words, reader, "")
-                found += reader.found
-            for text in texts:
-                found += accesses(text, depth=depth + 1)
-    return found
-
-
-def _constant(node: ast.AST, names: dict[str, str]) -> str | None:
-    """The text of a constant, a name of one, constants that are added, and a path that is joined from them."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
-        left, right = _constant(node.left, names), _constant(node.right, names)
-        between = "/" if isinstance(node.op, ast.Div) else ""
-        return None if left is None or right is None else left + between + right
-    if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        parts = [_constant(one, names) for one in node.args]
-        if name in ("join", "Path", "PurePath", "expanduser", "str") and parts and None not in parts:
-            return "/".join(part for part in parts if part is not None)
-    return None
+    return source_accesses(source, run)
