@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
@@ -33,6 +34,7 @@ DONE, WORLD_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_BASE = "base/smollm2"  # what get_base.py writes, and every --base reads where none is given
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 MAY_GROW = frozenset({"n", "samples", "panic_samples", "limit", "workers", "epochs", "updates"})
+_words: ContextVar[Sequence[str]] = ContextVar("_words", default=())  # of the command line that runs
 
 
 def command_line(doc: str | None) -> argparse.ArgumentParser:
@@ -71,9 +73,11 @@ def run_script(
         parser: the command line.
         argv: the arguments (default: those of the process).
     """
-    arguments = vars(parser.parse_args(argv))
+    words = sys.argv[1:] if argv is None else argv
+    arguments = vars(parser.parse_args(words))
     settings = settings_of(main)
     nested = interrupts.nested()
+    before = _words.set(words)
     try:
         with interrupts.raised():
             code = main(settings(**arguments)) if settings else main(**arguments)
@@ -97,6 +101,7 @@ def run_script(
         print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
         sys.exit(error.code if isinstance(error, interrupts.Ended) else INTERRUPTED)
     finally:
+        _words.reset(before)
         locks.release()
 
 
@@ -107,7 +112,7 @@ def require_seconds(seconds: float, flag: str = "--timeout-seconds") -> None:
 
 
 def refuse_unread(settings: Any, flags: argparse.ArgumentParser, read: Collection[str], beside: str) -> None:
-    """Raise BadInputError for a flag that was set, and that nothing reads beside another.
+    """Raise BadInputError for a flag that was set, to its default too, and that nothing reads beside another.
 
     Args:
         settings: a record whose fields are the flags.
@@ -115,10 +120,12 @@ def refuse_unread(settings: Any, flags: argparse.ArgumentParser, read: Collectio
         read: fields of `settings` that are read.
         beside: the other flag, for the message.
     """
+    written = {word.partition("=")[0] for word in _words.get()}
     for one in dataclasses.fields(settings):
-        if one.name not in read and getattr(settings, one.name) != flags.get_default(one.name):
-            flag = one.name.strip("_").replace("_", "-")
-            raise BadInputError(f"--{flag}: {beside} does not read it; leave the flag out")
+        flag = "--" + one.name.strip("_").replace("_", "-")
+        changed = getattr(settings, one.name) != flags.get_default(one.name)
+        if one.name not in read and (changed or flag in written):
+            raise BadInputError(f"{flag}: {beside} does not read it; leave the flag out")
 
 
 def require_temperature(temperature: float | None) -> None:

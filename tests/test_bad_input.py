@@ -87,6 +87,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
             ["--redo"],
             ["--n", "2"],
             ["--seed", "7"],
+            ["--seed", "1"],  # its default
             ["--repairs", "0"],
             ["--max-total-tokens", "9"],
             ["--tasks", "copy_files"],
@@ -355,6 +356,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
             (["--n", "0"], "--n is 0"),
             (["--before", "one.json"], "--before: play does not read it"),
             (["--load-4bit"], "--load-4bit: --cheap reference does not read it"),
+            (["--dtype=auto"], "--dtype: --cheap reference does not read it"),
             (["--workers", "0"], "--workers: at least 1"),
             (["--max-steps", "0"], "--max-steps, --max-new-tokens, --workers: at least 1"),
             (["--timeout-seconds", "nan"], "--timeout-seconds nan"),
