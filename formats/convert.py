@@ -4,7 +4,7 @@
     import_from("harbor", Path("tasks"), Path("scenarios-again"))
 
 Both are stages: they write a manifest, resume and refuse as every stage does. Each record is converted or refused by a
-named rule (unfit.py); one that is refused is named on stderr and in the manifest, and stops no other.
+named rule (unfit.py); one that is refused stops no other. stderr has the first reasons, the manifest has all.
 """
 
 import shutil
@@ -23,10 +23,12 @@ from formats.harbor import is_ours, read_task, task_directories, task_image, wri
 from formats.inspect_log import from_log, operator_of, to_log
 from formats.unfit import UnfitError
 from pipeline.files import read_json, read_records, read_scenarios, record_paths, write_json, write_record
+from pipeline.hidden import as_text
 from sandbox.containers import IMAGE, SandboxError, image_tools, require_image
 from schema import BadInputError, Scenario, Trajectory, sha256
 
 TARGETS = ("harbor", "atif", "inspect")
+REASONS = 5  # that are printed
 MANIFEST = "manifest"  # as an id: the record would lie where the manifest lies
 Records = Iterator[Scenario | Trajectory]
 
@@ -103,7 +105,7 @@ def _write_each(
                 written.append(record.id)
             else:
                 refused[record.id] = fault
-            bar.record(record.id, refused.get(record.id, "written"))
+            bar.record(record.id, _result([fault] if fault else []))
     counts = _counts(len(written), refused)
     stage.finish(out, manifest, ids=written, counts=counts)
     return _summarise(out, {"to": form}, counts)
@@ -142,7 +144,7 @@ def import_from(form: str, archive: Path, out: Path, *, archetype: str | None = 
             except (UnfitError, BadInputError) as error:
                 faults[source.name] = str(error) if isinstance(error, UnfitError) else f"record: {error}"
             refused |= faults
-            bar.record(source.name, "; ".join(faults.values()) or "written")
+            bar.record(source.name, _result(faults.values()))
     if not written:
         raise BadInputError(f"{archive}: nothing fits; {next(iter(refused))}: {next(iter(refused.values()))}")
     counts = _counts(len(written), refused)
@@ -190,15 +192,31 @@ def _flags(archive: Path, **flags: str | None) -> dict[str, Any]:
     return {**flags, **({"by": by} if by else {})}
 
 
+def _rule(fault: str) -> str:
+    """The rule that refused a record."""
+    return fault.partition(":")[0]
+
+
+def _result(faults: Iterable[str]) -> str:
+    """What became of a source in a word: written, or refused by which rules."""
+    rules = ", ".join(sorted(set(map(_rule, faults))))
+    return f"refused by {rules}" if rules else "written"
+
+
 def _counts(written: int, refused: dict[str, str]) -> dict[str, Any]:
     """Every record once: written, or refused by its rule; `why` has the records that were refused."""
-    rules = Counter(text.partition(":")[0] for text in refused.values())
+    rules = Counter(map(_rule, refused.values()))
     return {"read": written + len(refused), "written": written, "refused": dict(sorted(rules.items())), "why": refused}
 
 
 def _summarise(out: Path, told: dict[str, str], counts: dict[str, Any]) -> int:
-    """Print the summary line, and say on stderr how many were refused."""
-    if counts["refused"]:
-        print(f"{out}: refused {counts['refused']}; its manifest.json says why", file=sys.stderr)
+    """Print the summary line; on stderr the first reasons, and how many records were refused by which rule."""
+    reasons = [f"{name}: {fault}".replace("\n", " ") for name, fault in counts["why"].items()]
+    for reason in reasons[:REASONS]:
+        print(as_text(reason), file=sys.stderr)
+    if len(reasons) > REASONS:
+        print(f"and {len(reasons) - REASONS} more", file=sys.stderr)
+    if reasons:
+        print(f"{out}: refused {counts['refused']}; its manifest.json has every reason", file=sys.stderr)
     stage.print_summary({"out": str(out), **told, **{name: counts[name] for name in ("read", "written", "refused")}})
     return stage.DONE

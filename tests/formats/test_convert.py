@@ -67,13 +67,27 @@ def test_what_does_not_fit_is_named_and_stops_nothing(tmp_path: Path) -> None:
     code, summary, said = export("--from", "harbor", "--archive", tasks, "--out", tmp_path / "back")
     assert (code, summary["read"], summary["written"]) == (0, 14, 12)
     assert summary["refused"] == {"id": 1, "verifier": 1}
-    assert "bash verifier: tests/test.sh uses" in said
+    assert "bash: verifier: tests/test.sh uses" in said
     assert set(read_json(tmp_path / "back" / "manifest.json")["counts"]["why"]) == {"bash", "fits"}
     # Another task directory is another input.
     (tasks / "fits" / "instruction.md").write_text("Something else.\n")
     code, _, said = export("--from", "harbor", "--archive", tasks, "--out", tmp_path / "back")
     assert (code, len(said.splitlines())) == (2, 1)
     assert "--tasks was" in said
+
+
+def test_of_many_that_are_refused_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    export("--to", "atif", "--archive", archive("atif", tmp_path / "first"), "--out", theirs)
+    for number in range(8):
+        write_json(theirs / f"foreign-{number}.json", {"x": 1})
+    code, summary, said = export("--from", "atif", "--archive", theirs, "--out", tmp_path / "back")
+    assert (code, summary["refused"]) == (0, {"foreign": 8})
+    lines = [line for line in said.splitlines() if not line.startswith("import ")]
+    assert [line.split(": ")[:2] for line in lines[:5]] == [[f"foreign-{at}.json", "foreign"] for at in range(5)]
+    assert lines[5] == "and 3 more"
+    assert len(lines) == 7  # the last one has the counts
+    assert len(read_json(tmp_path / "back" / "manifest.json")["counts"]["why"]) == 8
 
 
 @pytest.mark.docker
@@ -92,7 +106,7 @@ def test_a_scenario_on_an_own_image_becomes_a_task_on_it_where_docker_has_the_im
     finally:
         subprocess.run(["docker", "rmi", name], capture_output=True, check=True)
     assert (code, summary["written"], summary["refused"]) == (0, 2, {"image": 1})
-    assert "absent-1 image: image 'no-such-image' is not in the Docker engine" in said
+    assert "absent-1: image: image 'no-such-image' is not in the Docker engine" in said
     assert "Beside the busybox userland there are: git, jq." in (tmp_path / "tasks/there-1/instruction.md").read_text()
     assert f"FROM {name}\n" in (tmp_path / "tasks/there-1/environment/Dockerfile").read_text()
     assert "Beside" not in (tmp_path / "tasks/shipped-1/instruction.md").read_text()
