@@ -121,6 +121,9 @@ class Watcher:
         manifest = read_manifest(self.directory)
         if manifest is None:
             raise BadInputError(f"{self.directory}: no manifest.json; name the --out of a stage that has begun")
+        path = self.directory / "manifest.json"
+        if manifest.stage is None:
+            raise BadInputError(f"{path}: stage: missing; name the --out of a stage that has begun")
         now = time.time()
         places = [self.directory, *(self.directory / subject for subject in get_args(Subject))]
         if manifest.stage == "rl":
@@ -131,7 +134,6 @@ class Watcher:
             history = read_history(self.directory, partial=True)
         elif manifest.stage in TRAININGS:
             history = []
-        path = self.directory / "manifest.json"
         total = total_of(manifest, path, tallies) if history is None else steps_in_all(history, manifest, path)
         found = Snapshot(manifest, now, running, tallies, total, history, None)
         found.per_second = logged_speed(history or []) or self._observed_speed(now, found)

@@ -16,6 +16,7 @@ from pipeline import locks
 from operators.under_way import UnderWay
 from pages.watch import Watcher, duration, line_of
 from pipeline.files import write_json, write_record
+from schema import BadInputError
 from tests.helpers import ROOT, policy, run_directories as made, tiny
 from tests.helpers.rollouts import clean_environment, command_line, made as templates, write_scenarios
 
@@ -207,6 +208,17 @@ def test_a_malformed_run_is_one_line_and_exit_2(
     assert (watcher.returncode, told) == (2, "")
     (line,) = errors.splitlines()
     assert words in line
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("{}", "stage: missing"), ("{", "not JSON"), ("[]", "content: "), ("", "not JSON")]
+)
+def test_half_a_manifest_is_one_line_that_names_it(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(BadInputError) as refused:
+        Watcher(tmp_path).look()
+    assert str(refused.value).startswith(f"{tmp_path}/manifest.json: {words}")
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
