@@ -100,6 +100,10 @@ def main(settings: PublishSettings) -> int:
 
 def publish_dataset(settings: PublishSettings, scenarios: Path) -> int:
     """Write scenarios, sessions and their card."""
+    if same := [path for path in settings.holdout if path.resolve() == scenarios.resolve()]:
+        raise BadInputError(
+            f"--holdout {same[0]}: is the directory of --scenarios; name the held-out scenarios among them, or drop it"
+        )
     records = read_scenarios(scenarios, partial=settings.partial)
     recorded = read_trajectories(settings.data, partial=settings.partial) if settings.data else []
     published = {one.content_hash for one in records}

@@ -332,6 +332,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("publish.py", ["--adapter", "other", "--holdout", "good", "--out", "out"], {}, "--holdout: does not belong"),
     ("publish.py", ["--scenarios", "good", "--base-model", "a/b", "--out", "out"], {}, "--base-model: does not"),
     ("publish.py", ["--scenarios", "good", "--holdout", "apart", "--out", "out"], {}, "'tiny-3' is not in good"),
+    ("publish.py", ["--scenarios", "good", "--holdout", "./good", "--out", "o"], {}, "is the directory of --scenarios"),
     ("publish.py", ["--scenarios", "good", "--holdout", "nowhere", "--out", "out"], {}, "nowhere: cannot be read"),
     ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),
     ("dashdocker.py", ["self-check", "--only", "Z99"], {}, "Z99"),
