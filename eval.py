@@ -10,9 +10,10 @@ Needs   a Docker engine with the sandbox image, torch
 less than 1e-4. --compare-base also plays the bare base; --clean-up also plays the base with fences and prose removed
 from its answers, to show what such tidying alone would give.
 
-An adapter that was trained on one of the scenarios is refused. Where the scenarios were split by archetype, so is one
-that was trained on one of their archetypes. Above 2 % voided episodes the exit code is 1; a rerun retries only those.
---against counts the greedy transcripts that differ from an earlier run's, for example one with --no-cache.
+An adapter that was trained on one of the scenarios is refused, or selected on one (select_adapter.py). Where the
+scenarios were split by archetype, so is one that was trained or selected on one of their archetypes. Above 2 % voided
+episodes the exit code is 1; a rerun retries only those. --against counts the greedy transcripts that differ from an
+earlier run's, for example one with --no-cache.
 """
 
 import argparse

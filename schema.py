@@ -28,6 +28,7 @@ from records.base import (
     Outcome as Outcome,
     Record as Record,
     Subject as Subject,
+    TrainedSession as TrainedSession,
     Usage as Usage,
     WorldError as WorldError,
     canonical as canonical,
@@ -500,15 +501,6 @@ class Manifest(Record):
     git_commit: str | None = Field(default=None, description="commit of the code, with + where the tree had changes")
     ids: list[str] = Field(default=[], description="ids of the records, sorted")
     counts: dict[str, Any] = Field(default={}, description="the stage's summary: every input row once")
-
-
-class TrainedSession(Record):
-    """A session that an adapter was trained on."""
-
-    scenario_id: str
-    content_hash: str = Field(description="of the scenario")
-    archetype: str
-    trajectory_id: str
 
 
 class EarlierRun(Record):

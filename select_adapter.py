@@ -11,7 +11,8 @@ Needs   a Docker engine with the sandbox image, torch
 The base and every candidate play the same scenarios. The base wins unless the lower bound of a candidate's paired
 difference in clean rate is above zero; of several such candidates the one with the largest difference wins. Every
 --adapter takes selected.json; where it names none, the run is that of the bare base. A base or a candidate that was
-trained on a selection scenario is refused, and so is a selection scenario that --holdout will report on.
+trained on a selection scenario is refused, and so is a selection scenario that --holdout will report on. An adapter
+that is named by selected.json is never evaluated on its selection scenarios.
 Above 2 % voided episodes nothing is selected and the exit code is 1; a rerun plays only those.
 """
 
@@ -121,7 +122,7 @@ def check_selection(settings: SelectionSettings) -> list[Scenario]:
 
 
 def session_with(scenario: Scenario) -> TrainedSession:
-    """A selection scenario in the shape that is compared with held-out ones."""
+    """A selection scenario as sekft.json would name it, to be compared with held-out ones."""
     return TrainedSession(
         scenario_id=scenario.id, content_hash=scenario.content_hash, archetype=scenario.task, trajectory_id=scenario.id
     )
@@ -192,6 +193,7 @@ def selection_of(
         why=why,
         scenarios=str(settings.scenarios),
         n=len(scenarios),
+        selected_on=[session_with(one) for one in scenarios.values()],
         base_clean_rate=event_rates(list(base.values()), scenarios).clean_rate,
         candidates=candidates,
     )

@@ -18,6 +18,7 @@ from typing import Any
 
 from model import hardware
 from pipeline.files import checked, read_identity, read_json
+from pipeline.holdout import SelectedPath
 from pipeline.stage import DEFAULT_BASE
 from schema import BadInputError, SelectedAdapter, canonical, sha256
 
@@ -132,7 +133,7 @@ def adapter_hash(adapter: str | Path) -> str:
 
 
 def adapter_argument(text: str) -> Path | None:
-    """The value of a flag --adapter: a directory; or what a selected.json of select_adapter.py names, None for none.
+    """The value of a flag --adapter: a directory; or what a selected.json names (a SelectedPath), None for none.
 
     Raises argparse's error, in one line, for a file that is none, and for an adapter that is not the selected one.
     """
@@ -145,11 +146,12 @@ def adapter_argument(text: str) -> Path | None:
         raise argparse.ArgumentTypeError(str(error)) from error
     if chosen.selected == "none":
         return None
-    adapter = path.parent / chosen.selected
+    adapter = SelectedPath(path.parent / chosen.selected)
     if not (adapter / "adapter_model.safetensors").exists():
         raise argparse.ArgumentTypeError(f"{path}: selected: {adapter} is no adapter's directory; select again")
     if adapter_hash(adapter) != chosen.adapter_hash:
         raise argparse.ArgumentTypeError(f"{path}: selected: {adapter} has other weights since; select again")
+    adapter.selected_on = chosen.selected_on
     return adapter
 
 

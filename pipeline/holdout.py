@@ -6,11 +6,17 @@ count too. Trainers and evals ask here, and nowhere else.
 
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PosixPath
 
 from pipeline.files import read_identity, sessions_in_base
 from pipeline.stage import split_kind
 from schema import BadInputError, Scenario, TrainedSession, Trajectory
+
+
+class SelectedPath(PosixPath):
+    """The directory of an adapter that a selected.json names, with the scenarios that decided the selection."""
+
+    selected_on: Sequence[TrainedSession] = ()
 
 
 def session_of(trajectory: Trajectory) -> TrainedSession:
@@ -74,15 +80,18 @@ def refuse_overlap(
 def refuse_trained_on(
     base: str, adapters: Iterable[Path], holdout: Path, scenarios: Sequence[Scenario], *, remedy: str
 ) -> None:
-    """Raise BadInputError where the base or an adapter was trained on a held-out scenario or archetype.
+    """Raise BadInputError where the base or an adapter was trained, or selected, on a held-out scenario or archetype.
 
     Args:
         base: a base; one that merge.py wrote names what it was trained on.
-        adapters: adapter directories.
+        adapters: adapter directories; of a SelectedPath the scenarios of the selection count too.
         holdout: the directory of the scenarios.
         scenarios: the held-out scenarios in it.
         remedy: the end of the message.
     """
-    behind = {base: sessions_in_base(base), **{str(one): read_identity(one).trained_on for one in adapters}}
-    for name, sessions in behind.items():
-        refuse_overlap(sessions, holdout, scenarios, trained=f"{name} was trained on", remedy=remedy)
+    refuse_overlap(sessions_in_base(base), holdout, scenarios, trained=f"{base} was trained on", remedy=remedy)
+    for one in adapters:
+        read = read_identity(one).trained_on
+        refuse_overlap(read, holdout, scenarios, trained=f"{one} was trained on", remedy=remedy)
+        if isinstance(one, SelectedPath):
+            refuse_overlap(one.selected_on, holdout, scenarios, trained=f"{one} was selected on", remedy=remedy)

@@ -1,4 +1,4 @@
-"""What records share: the model they are made of, errors, outcomes, who acted and what it took, hashes."""
+"""What records share: the model they are made of, errors, outcomes, who acted and what it took, sessions, hashes."""
 
 import hashlib
 import json
@@ -48,6 +48,15 @@ class OperatorInfo(Record):
     adapter_hash: str | None = Field(default=None, description="SHA-256 of the adapter's weights")
     sampling: dict[str, Any] = Field(default={}, description="temperature, max_new_tokens and so on")
     seed: int | None = None
+
+
+class TrainedSession(Record):
+    """A session that an adapter was trained on."""
+
+    scenario_id: str
+    content_hash: str = Field(description="of the scenario")
+    archetype: str
+    trajectory_id: str
 
 
 def canonical(value: Any) -> bytes:

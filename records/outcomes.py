@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field, StrictBool, model_validator
 
-from records.base import OperatorInfo, Record, Subject, Usage
+from records.base import OperatorInfo, Record, Subject, TrainedSession, Usage
 
 
 class Rate(Record):
@@ -124,6 +124,9 @@ class SelectedAdapter(Record):
     why: str
     scenarios: str = Field(description="the selection scenarios")
     n: int
+    selected_on: list[TrainedSession] = Field(
+        default=[], description="the scenarios that were played, each as a session of its own id"
+    )
     base_clean_rate: Rate
     candidates: list[AdapterCandidate]
 

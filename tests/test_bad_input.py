@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from model.loading import model_hash
-from pipeline.files import write_json, write_record
+from model.loading import adapter_hash, model_hash
+from pipeline.files import read_json, write_json, write_record
 from tests.helpers import ROOT, program, tiny
 from tests.helpers.foreign import foreign
 
@@ -371,6 +371,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
             (["--image", "sekft-nowhere"], "image 'sekft-nowhere' is not in"),
             (["--prices", "other-prices.json"], "frontier: Value error, give input and output"),
             (["--prices", "text-prices.json"], "cheap.per_hour: Input should be a valid number; correct the prices"),
+            (["--cheap", "local", "--base", BASE, "--adapter", "picked.json"], "own was selected on 1 sessions"),
             (["--cheap", "local", "--base", "seen"], "seen was trained on 1 sessions whose scenario is held out here"),
         )
     ),
@@ -391,6 +392,12 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
         )
     ),
     ("eval.py", ["--base", "seen", "--scenarios", "good", "--out", "o"], {}, "seen was trained on 1 sessions"),
+    (
+        "eval.py",
+        ["--base", BASE, "--adapter", "picked.json", "--scenarios", "good", "--out", "o"],
+        {},
+        "own was selected on 1 sessions whose scenario is held out here, tiny-1-s0 first; evaluate held-out scenarios",
+    ),
     (
         "eval.py",
         ["--base", BASE, "--scenarios", "good", "--out", "o", "--temperature", "nan"],
@@ -483,7 +490,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def cascade_inputs(place: Path) -> None:
-    """A merged base and an adapter that were trained on a scenario of `good`; prices and outcomes, good and bad."""
+    """A base, an adapter and a selection that used a scenario of `good`; prices and outcomes, good and bad."""
     seen = {
         "scenario_id": "tiny-1", "content_hash": "0" * 64, "archetype": "copy_files", "trajectory_id": "tiny-1-s0"
     }  # fmt: skip
@@ -491,6 +498,8 @@ def cascade_inputs(place: Path) -> None:
     for name, behind in (("seen", BASE), ("read", "own")):
         shutil.copytree(place / behind, place / name)
         write_json(place / name / "sekft.json", identity)
+    chosen = {**read_json(place / "chosen.json"), "selected": "own", "adapter_hash": adapter_hash(place / "own")}
+    write_json(place / "picked.json", {**chosen, "selected_on": [seen]})
     by_token = {"input": 3, "output": 15}
     write_json(place / "prices.json", {"cheap": {"per_hour": 0.1}, "frontier": by_token})
     write_json(place / "other-prices.json", {"cheap": {"per_hour": 0.1}, "frontier": {"input": 3}})

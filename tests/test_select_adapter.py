@@ -12,6 +12,7 @@ import pytest
 from model.loading import adapter_argument, adapter_hash
 from model.render import session_messages
 from pipeline.files import read_json, read_trajectories, write_json, write_record
+from pipeline.holdout import SelectedPath
 from schema import Scenario, Trajectory
 from select_adapter import SelectionSettings, selection_of
 from tests.helpers import program, tiny
@@ -138,6 +139,9 @@ def test_the_base_wins_unless_the_lower_bound_is_above_zero(tmp_path: Path) -> N
     chosen = adapter_argument(str(selected(tmp_path, [False] * 20, [True] * 12 + [False] * 8)))
     assert chosen is not None
     assert chosen.resolve() == (tmp_path / "adapter").resolve()
+    assert isinstance(chosen, SelectedPath)
+    decided = {(one.scenario_id, one.content_hash) for one in chosen.selected_on}
+    assert decided == {(id_, world(id_, "true").content_hash) for id_ in (f"w{at}" for at in range(20))}
     assert adapter_argument(str(tmp_path / "adapter")) == tmp_path / "adapter"
 
 
