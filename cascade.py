@@ -231,17 +231,17 @@ def compare_runs(settings: CascadeSettings) -> int:
     if settings.before is None or settings.after is None:
         raise BadInputError("--before, --after: missing; compare needs both")
     before, after = read_outcomes(settings.before), read_outcomes(settings.after)
-    apart = {one.id for one in before} ^ {one.id for one in after}
-    if apart:
+    known = {one.id for one in before.outcomes}
+    if apart := known ^ {one.id for one in after.outcomes}:
         first = min(apart)
-        where = settings.before if first in {one.id for one in before} else settings.after
+        where = settings.before if first in known else settings.after
         raise BadInputError(
             f"{where}: id: {first!r} and {len(apart) - 1} more are in one run alone; compare equal sets (an attempt "
             "that was void has no outcome: run that play again)"
         )
-    for note in differing_conditions(settings.before, settings.after):
+    for note in differing_conditions(before, after):
         print(as_text(note), file=sys.stderr)
-    found = compare_outcomes(before, after, seed=settings.seed)
+    found = compare_outcomes(before.outcomes, after.outcomes, seed=settings.seed)
     for name, change in found.metrics.items():
         print(f"{name:22s} {change_text(change)}", file=sys.stderr)
     print(f"{found.verdict}: {found.why} (n = {found.n})", file=sys.stderr)

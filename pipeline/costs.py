@@ -93,15 +93,25 @@ def cost_per_resolved(outcomes: Sequence[CascadeOutcome]) -> float | None:
     return sum(one.cost_usd for one in outcomes) / resolved if resolved else None
 
 
-def read_outcomes(path: Path) -> list[CascadeOutcome]:
+@dataclass(frozen=True)
+class RunOutcomes:
+    """What --before or --after names; `report` is None for a foreign file."""
+
+    path: Path
+    outcomes: list[CascadeOutcome]
+    report: CascadeReport | None
+
+
+def read_outcomes(named: Path) -> RunOutcomes:
     """The outcomes in a directory of `cascade.py play`, in its outcomes.json, or in a foreign JSON array.
 
     Raises BadInputError where an outcome lacks a field (its cost, say) or an id comes twice.
     """
-    path = path / "outcomes.json" if path.is_dir() else path
-    value = read_json(path)
+    path = named / "outcomes.json" if named.is_dir() else named
+    value, report = read_json(path), None
     if isinstance(value, dict):
-        outcomes = checked(path, value, CascadeReport, "name what `cascade.py play` wrote").outcomes
+        report = checked(path, value, CascadeReport, "name what `cascade.py play` wrote")
+        outcomes = report.outcomes
     else:
         try:
             outcomes = TypeAdapter(list[CascadeOutcome]).validate_python(value)
@@ -114,27 +124,24 @@ def read_outcomes(path: Path) -> list[CascadeOutcome]:
         raise BadInputError(f"{path}: id: {repeated!r} comes twice; delete one of the two")
     if not ids:
         raise BadInputError(f"{path}: holds no outcomes; name a run that has some")
-    return outcomes
+    return RunOutcomes(named, outcomes, report)
 
 
-def differing_conditions(before: Path, after: Path) -> list[str]:
+def differing_conditions(before: RunOutcomes, after: RunOutcomes) -> list[str]:
     """What a reader must know of two runs of `cascade.py play`; nothing of foreign files.
 
     Raises BadInputError where their frontier or its price differs: then the costs are no comparison.
     """
-    reports = []
-    for path in (before, after):
-        value = read_json(path / "outcomes.json" if path.is_dir() else path)
-        if not isinstance(value, dict):
-            return []
-        reports.append(CascadeReport.model_validate(value))
-    one, other = reports
-    frontiers = [(side.frontier.kind, side.frontier.model) for side in reports if side.frontier]
-    if len(set(frontiers)) > 1 or one.prices.get("frontier") != other.prices.get("frontier"):
-        raise BadInputError(f"{after}: frontier: another one, or at another price, than in {before}; play both alike")
+    one, other = before.report, after.report
+    if one is None or other is None:
+        return []
+    frontiers = {(side.frontier.kind, side.frontier.model) for side in (one, other) if side.frontier}
+    if len(frontiers) > 1 or one.prices.get("frontier") != other.prices.get("frontier"):
+        told = f"frontier: another one, or at another price, than in {before.path}; play both alike"
+        raise BadInputError(f"{after.path}: {told}")
     notes = [
         f"{path}: the tokens of {name} are estimated (characters / 4)"
-        for path, report in ((before, one), (after, other))
+        for path, report in ((before.path, one), (after.path, other))
         for name, usage in report.usage.items()
         if usage.estimated
     ]

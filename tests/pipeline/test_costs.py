@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.costs import (
     Price,
+    RunOutcomes,
     compare_outcomes,
     differing_conditions,
     read_outcomes,
@@ -77,7 +78,7 @@ FOREIGN = {"instance_id": "a", "cheapResolved": False, "escalated": True, "resol
 
 def test_the_foreign_shape_is_read(tmp_path: Path) -> None:
     (tmp_path / "o.json").write_text(json.dumps([FOREIGN, {**FOREIGN, "instance_id": "b", "cheapResolved": True}]))
-    one, other = read_outcomes(tmp_path / "o.json")
+    one, other = read_outcomes(tmp_path / "o.json").outcomes
     assert (one.id, one.cost_usd, other.cheap_resolved) == ("a", 0.5, True)
 
 
@@ -107,7 +108,7 @@ def test_whole_numbers_are_prices_and_costs(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps(prices))
     assert read_prices(tmp_path / "p.json").frontier.output == 15
     (tmp_path / "o.json").write_text(json.dumps([{**FOREIGN, "costUsd": 2}]))
-    assert read_outcomes(tmp_path / "o.json")[0].cost_usd == 2
+    assert read_outcomes(tmp_path / "o.json").outcomes[0].cost_usd == 2
 
 
 @pytest.mark.parametrize("field", ["per_hour", "input", "cached_input", "output"])
@@ -136,7 +137,7 @@ def test_a_bad_price_is_named(tmp_path: Path, price: Any) -> None:
 def test_runs_with_other_frontiers_are_not_compared_and_differences_are_told(tmp_path: Path) -> None:
     made = [CascadeOutcome(id="a", cheap_resolved=True, escalated=False, resolved=True, cost_usd=1.0)]
 
-    def report(name: str, **changes: Any) -> Path:
+    def report(name: str, **changes: Any) -> RunOutcomes:
         given: dict[str, Any] = {
             "cheap": {"kind": "local"}, "frontier": {"kind": "reference"}, "escalate_on": ["panic"], "scenarios": "s",
             "prices": {"cheap": {"per_hour": 1}, "frontier": {"input": 3, "output": 15}}, "summary": summary_of(made),
@@ -144,14 +145,16 @@ def test_runs_with_other_frontiers_are_not_compared_and_differences_are_told(tmp
         }  # fmt: skip
         text = CascadeReport.model_validate({**given, **changes}).model_dump_json()
         (tmp_path / name).write_text(text)
-        return tmp_path / name
+        found = read_outcomes(tmp_path / name)
+        (tmp_path / name).unlink()  # nothing reads it again
+        return found
 
     (tmp_path / "foreign").write_text(json.dumps([FOREIGN]))
     one = report("one")
-    assert differing_conditions(one, tmp_path / "foreign") == []
+    assert differing_conditions(one, read_outcomes(tmp_path / "foreign")) == []
     notes = differing_conditions(one, report("other", escalate_on=["max_steps"], usage={}))
     assert notes == [
-        f"{one}: the tokens of frontier are estimated (characters / 4)",
+        f"{tmp_path / 'one'}: the tokens of frontier are estimated (characters / 4)",
         "escalated on panic before, on max_steps after",
     ]
     cheap = {"cheap": {"per_hour": 2}, "frontier": {"input": 3, "output": 15}}
