@@ -421,20 +421,27 @@ class _Generation:
     def counts(self) -> dict[str, Any]:
         """Every settled attempt exactly once, and per gate how many reached it and how many it let through."""
         settled = len(self.admitted) + sum(self.refused.values())
-        yields, reached = {}, settled
-        for name in ALL_GATES:
-            passed = reached - self.refused[name]
-            yields[name] = {"reached": reached, "passed": passed}
-            reached = passed
         axes = {**known_values(self.own).axes(), "difficulty": self.difficulties}
         return {
             "attempts": settled, "admitted": len(self.admitted), "repaired": self.repaired,
-            "refused": dict(sorted(self.refused.items())), "yield": yields,
+            "refused": dict(sorted(self.refused.items())), "yield": gate_yields(settled, self.refused),
             "balance": {
                 axis: balance((scenario.axes()[axis] for scenario in self.admitted), len(values))
                 for axis, values in axes.items()
             },
         }  # fmt: skip
+
+
+def gate_yields(
+    attempted: int, refused: Mapping[str, int], gates: Sequence[str] = ALL_GATES
+) -> dict[str, dict[str, int]]:
+    """How many attempts reached each gate, in the order of the gates, and how many passed it."""
+    yields, reached = {}, attempted
+    for name in gates:
+        passed = reached - refused.get(name, 0)
+        yields[name] = {"reached": reached, "passed": passed}
+        reached = passed
+    return yields
 
 
 def parser() -> argparse.ArgumentParser:

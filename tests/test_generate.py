@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from authoring.duplicates import NearDuplicates
-from generate import attempts, sample_combinations
+from generate import attempts, gate_yields, sample_combinations
 from pipeline.files import read_scenarios
 from schema import HOME, Scenario, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal
@@ -106,6 +106,14 @@ def test_larger_n_only_adds_combinations() -> None:
 
 
 # Near-duplicates
+
+
+def test_what_a_gate_refuses_reaches_no_later_gate() -> None:
+    assert gate_yields(9, {"paths": 2, "untouched": 4}, ("shape", "paths", "untouched")) == {
+        "shape": {"reached": 9, "passed": 9},
+        "paths": {"reached": 9, "passed": 7},
+        "untouched": {"reached": 7, "passed": 3},
+    }
 
 
 def test_near_duplicates_share_most_text() -> None:

@@ -16,12 +16,14 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pipeline import stage
 from authoring.gate import GateResult, gate
 from authoring.templates import Shapes, author
+from authoring.text_gate import GATES
 from examples.git_repositories.shapes import DOABLE, SHAPES
-from generate import attempts
+from generate import attempts, gate_yields
 from pipeline.files import read_record, read_taxonomy, write_record
 from pipeline.workers import WorkerPool
 from sandbox.containers import reap, remove_all, require_image
@@ -72,7 +74,8 @@ def main(settings: AuthorSettings) -> int:
             provenance = draft.provenance.model_copy(update={"gates": found.findings})
             write_record(settings.out, draft.model_copy(update={"provenance": provenance}))
             admitted.append(draft.id)
-    counts = {"attempts": len(drafts), "admitted": len(admitted), "refused": dict(refused)}
+    counts: dict[str, Any] = {"attempts": len(drafts), "admitted": len(admitted), "refused": dict(refused)}
+    counts["yield"] = gate_yields(len(drafts), refused, GATES)
     stage.finish(settings.out, manifest, ids=admitted, counts=counts)
     stage.print_summary({"stage": "git", "out": str(settings.out), **counts})
     return stage.WORLD_FAILED if refused else stage.DONE

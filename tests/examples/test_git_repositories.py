@@ -14,12 +14,15 @@ import pytest
 
 from authoring.templates import Shapes, author
 from authoring.templates.world import Names
+from authoring.text_gate import GATES
 from examples.git_repositories.author import TAXONOMY, write_drafts
 from examples.git_repositories.repository import repository
 from examples.git_repositories.shapes import DOABLE, SHAPES
+from formats.cards import GateCounts
 from model.render import ORIENTATION
-from pipeline.files import read_scenarios, read_trajectories, write_record
+from pipeline.files import read_manifest, read_scenarios, read_trajectories, write_record
 from pipeline.rates import compare_subjects
+from publish import yields_of
 from sandbox.containers import SandboxOptions, image_tools, require_image
 from sandbox.session import session
 from schema import Scenario
@@ -92,6 +95,9 @@ def test_scenarios_pass_the_gate_and_are_played(git_image: str, tmp_path: Path) 
     found = run(*flags)
     assert (found["attempts"], found["admitted"], found["refused"]) == (4, 4, {})
     assert run(*flags)["admitted"] == 4  # nothing is done twice, nothing lost
+    manifest = read_manifest(scenarios)
+    assert manifest is not None
+    assert yields_of(scenarios, manifest) == {name: GateCounts(reached=4, passed=4) for name in GATES}
     records = read_scenarios(scenarios)
     assert Counter(record.terminal for record in records) == {"exit": 3, "panic": 1}
     assert {record.provenance.gates["image"] for record in records} == {git_image}
