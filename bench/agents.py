@@ -3,10 +3,14 @@
     python -m bench.agents --scenarios scenarios --agent plain mini-swe-agent
 
 Reads   <scenarios>/*.json; base/smollm2 (its tokenizer)
-Writes  one line per episode to stderr, the figures as one JSON line to stdout
+Writes  the figures as JSON to --out (default bench/agents.json) after every program, a line per episode to stderr, one
+        JSON line on stdout
 Needs   a Docker engine, the images of `sh runs/agent_image.sh NAME…`
 
+n               episodes: the first scenarios by id, each once
+voided          episodes that are not scored, because the sandbox, the program or the endpoint failed
 verified        episodes whose final state passed the checker in the second container, out of those that were scored
+kept            of these, episodes that are kept for training (right terminal, commands only)
 one_segment     episodes whose calls of the model make one row to train
 tokens_equal    episodes whose trained tokens are those that the endpoint sampled, in order
 seconds         median of an episode, sandbox, program and checker included
@@ -23,24 +27,27 @@ from pipeline import stage
 from agents.app import EndpointServer
 from agents.known import AGENTS, AgentProgram
 from agents.program_episode import ProgramLimits, play_program, program_options
-from agents.program_rollouts import reference_backends
+from agents.program_rollouts import reference_backends, require_program_image
 from agents.templates import ChatTemplate
+from bench.figures import add, open_figures
 from operators.episode import Episode
 from pipeline.files import read_scenarios
-from sandbox.containers import IMAGE, require_image
+from sandbox.containers import IMAGE
 from sandbox.pool import Pool
 from schema import VOIDED, OperatorInfo, Scenario, Trajectory
 from training.run import load_tokenizer
 
 
-def main(settings: argparse.Namespace) -> int:
+def main(*, scenarios: Path, agent: list[str], base: str, limit: int | None, out: Path) -> int:
     """Play every scenario through every program."""
-    scenarios = read_scenarios(settings.scenarios)[: settings.limit]
-    template = ChatTemplate.of(load_tokenizer(settings.base))
-    for name in settings.agent:
-        require_image(AGENTS[name].image(IMAGE))
-    figures = {name: program_figures(AGENTS[name], template, scenarios) for name in settings.agent}
-    stage.print_summary({"stage": "bench.agents", "agents": figures})
+    records = read_scenarios(scenarios)[:limit]
+    template = ChatTemplate.of(load_tokenizer(base))
+    for name in agent:
+        require_program_image(AGENTS[name], IMAGE)
+    figures = open_figures(out, {"base": base})
+    for name in agent:
+        add(out, figures, name, program_figures(AGENTS[name], template, records), rounds=1)
+    stage.print_summary({"stage": "bench.agents", "out": str(out), "agents": {name: figures[name] for name in agent}})
     return stage.DONE
 
 
@@ -94,10 +101,11 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--agent", nargs="+", choices=sorted(AGENTS), default=["plain"], help="programs (default plain)"
     )
-    parser.add_argument("--base", default=stage.DEFAULT_BASE, help="base whose tokenizer writes the answers")
+    stage.add_base_flag(parser, "base whose tokenizer writes the answers")
     parser.add_argument("--limit", type=int, default=None, help="only the first scenarios (default all)")
+    parser.add_argument("--out", type=Path, default=Path("bench/agents.json"), help="figures (default %(default)s)")
     return parser
 
 
 if __name__ == "__main__":
-    sys.exit(main(parser().parse_args()))
+    stage.run_script(main, parser())
