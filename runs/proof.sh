@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measure what an adapter adds to base/smollm2, in archetypes that it was not trained on and in new scenarios of others.
 #
-#     runs/proof.sh [SPLIT_SEED...]        # default 1 11 12; every stage resumes
+#     runs/proof.sh [SPLIT_SEED...]        # default 1 21 22; every stage resumes
 #
 # Reads   base/smollm2 (get_base.py)
 # Writes  runs/out/proof/: scenarios, trajectories; per split seed (directory draw-SEED) two splits, adapter, two evals
@@ -13,7 +13,7 @@
 #
 # 1. Split seed N holds out six archetypes, at least one of them blocked. Of each other archetype the share FRACTION of
 #    the scenarios is held out too. Nothing is trained before that. Settings are chosen on split seed 1 alone.
-# 2. The rest trains one adapter.
+# 2. The rest trains one adapter: 5 minutes on an H200, beside two others; about 9 hours on 2 cores (estimated).
 # 3. contamination.py counts which held-out texts occur in the adapter's training data. A scenario of a held-out
 #    archetype is left out if a 13-gram of its directives, announcement, provider texts or commands occurs there.
 # 4. eval.py plays both held-out sets with the adapter and, on the first BASE_EPISODES scenarios of each, with the bare
@@ -44,19 +44,19 @@ evaluate() {
     --base-n "${BASE_EPISODES:-50}" --seed "$split_seed" --max-steps 24 --max-new-tokens 80 --out "$2"
 }
 
-step python generate.py --author template --n "${N:-1200}" --seed 2 --workers 8 --out "$OUT/scenarios"
+step python generate.py --author template --n "${N:-3200}" --seed 2 --workers 8 --out "$OUT/scenarios"
 step python rollout.py --operator reference --scenarios "$OUT/scenarios" --samples "${SAMPLES:-1}" --workers 4 \
   --out "$OUT/trajectories"
 
-[ $# -gt 0 ] || set -- 1 11 12
+[ $# -gt 0 ] || set -- 1 21 22
 for split_seed in "$@"; do
   here=$OUT/draw-$split_seed
   step python split.py --scenarios "$OUT/scenarios" --by archetype --k 6 --seed "$split_seed" --out "$here/archetypes"
   step python split.py --scenarios "$here/archetypes/train" --by scenario --fraction "${FRACTION:-0.15}" \
     --seed "$split_seed" --out "$here/scenarios"
   step python sft.py --data "$OUT/trajectories" --scenarios "$here/scenarios/train" \
-    --holdout "$here/archetypes/holdout" --out "$here/adapter" --lora-targets all-linear --lora-r 16 \
-    --lora-alpha 32 --lr 2e-3 --epochs "${EPOCHS:-1}" --batch 2 --accum 1 --seed "$split_seed"
+    --holdout "$here/archetypes/holdout" --out "$here/adapter" --epochs "${EPOCHS:-3}" --batch 8 --accum 1 \
+    --seed "$split_seed"
   count_contamination archetypes "$here/unread/overlap.json" --unread "$here/unread/holdout"
   evaluate "$here/unread/holdout" "$here/eval-archetypes"
   cp "$here/unread/overlap.json" "$here/eval-archetypes"
