@@ -1,7 +1,7 @@
 """Worlds in which lines are picked by a pattern, from one file or several."""
 
 from authoring.templates.search import lines_some_with
-from authoring.templates.world import Names, Shape, Unit, fixture, listed, quote, saving_unit, shown, text_of
+from authoring.templates.world import Names, Shape, Unit, fixture, quote, saving_unit, shown, text_of
 
 
 def lines_with_word(names: Names) -> Unit:
@@ -130,7 +130,7 @@ def lines_with_either(names: Names) -> Unit:
         text_of(hits),
         asks=[
             f"Save the lines of {shown(source)} that contain {first} or {second} as {shown(out)}.",
-            f"A line of {shown(source)} with either {listed([first, second])} in it belongs into {shown(out)}.",
+            f"A line of {shown(source)} with either {first} or {second} in it belongs into {shown(out)}.",
             f"Copy to {shown(out)} each line of {shown(source)} where one of the words {first}, {second} occurs.",
         ],
         solution=[
