@@ -56,7 +56,7 @@ prefer() {
   done
   local scenarios=("$same"/*.json)
   local samples=$(((${#episodes[@]} + ${#scenarios[@]} - 1) / ${#scenarios[@]}))
-  step python rollout.py --operator local --adapter "$OUT/sft" --scenarios "$same" --partial --samples "$samples" \
+  step python rollout.py --operator local --adapter "$OUT/sft" --scenarios "$same" --samples "$samples" \
     --temperature 1 --seed "$1" "${steps[@]}" --workers 8 --out "$pairs"
   local dpo=(--adapter "$OUT/sft" --data "$pairs" --holdout "$OUT/held/holdout" --seed "$1" --out "$out")
   step python dpo.py "${dpo[@]}" --inspect 2>"$found" || code=$?
