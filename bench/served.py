@@ -2,7 +2,7 @@
 
     python -m bench.served --base base/smollm2 --adapter ckpt-run1 --scenarios split/holdout --n 50 --out served
     python -m bench.served --server llama.cpp --adapter ckpt-run1 --scenarios split/holdout --n 50 --out served
-    python -m bench.served --server vllm --vllm DIR/bin/vllm --adapter ckpt-run1 --scenarios split/holdout --out served
+    python -m bench.served --server vllm --vllm 'vllm --gpu-memory-utilization 0.3' --adapter ckpt-run1 …
 
 Reads   <scenarios>/*.json (schema.Scenario), the base, the adapter directory
 Writes  <out>/eval (eval.py), <out>/model or <out>/gguf (merge.py, gguf_adapter.py), and for each server and protocol
@@ -28,6 +28,7 @@ import contextlib
 import json
 import os
 import random
+import shlex
 import socket
 import subprocess
 import sys
@@ -139,7 +140,8 @@ def serving(server: str, base: str, adapter: Path | None, out: Path, vllm: str) 
             yield {"SEKFT_OP_URL": f"{address}/v1", "SEKFT_OP_MODEL": "adapter", "SEKFT_OP_KEY": "none"}
         return
     if server == "vllm":
-        command, name = [vllm, "serve", base, "--served-model-name", "base"], "base"
+        program, *more = shlex.split(vllm)
+        command, name = [program, "serve", base, "--served-model-name", "base", *more], "base"
         if adapter is not None:
             rank = str(read_json(adapter / "adapter_config.json")["r"])
             command += ["--enable-lora", "--lora-modules", f"adapter={adapter.resolve()}", "--max-lora-rank", rank]
@@ -266,7 +268,7 @@ def parser() -> argparse.ArgumentParser:
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--out", type=Path, required=True, help="directory for the episodes of both ways and the figures")
     add("--server", choices=SERVERS, default="transformers", help="who serves (default %(default)s)")
-    add("--vllm", default="vllm", metavar="PROGRAM", help="vLLM's program (default: the one on PATH)")
+    add("--vllm", default="vllm", metavar="COMMAND", help="vLLM's program, and more of its flags (default %(default)s)")
     add("--completions", action="store_true", help="send the rendered prompt instead of messages")
     add("--n", type=int, default=None, help="number of scenarios, chosen as eval.py chooses them (default all)")
     add("--seed", type=int, default=0, help="chooses the scenarios, seeds the bootstrap (default 0)")
