@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From an SFT adapter to one that learned from its own verified episodes: is it better, also than DPO? NOT RUN YET.
+# From an SFT adapter to one that learned from its own verified episodes: is it better, also than DPO?
 #
 #     PATH="$PWD/.venv/bin:$PATH" runs/rl.sh        # some 30 hours on 2 idle cores (estimated); every stage resumes
 #
@@ -19,6 +19,9 @@
 #
 # OUT N UPDATES EVERY EPISODES EPOCHS SEEDS    another directory and other sizes, for a trial run (N at least 48):
 #     OUT=/tmp/rl N=48 UPDATES=2 EVERY=1 EPISODES=4 EPOCHS=1 SEEDS=0 runs/rl.sh
+#
+# Not run at its default sizes. The trial sizes were run with a tiny base of random weights and sessions of 2 steps,
+# which gave no pair.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TOKENIZERS_PARALLELISM=false
