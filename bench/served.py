@@ -73,10 +73,7 @@ def main(
 ) -> int:
     """Serve, play in both ways, compare."""
     fetch(base, adapter)
-    if adapter is None and server == "llama.cpp":
-        raise BadInputError("--server llama.cpp: needs --adapter, whose files gguf_adapter.py makes")
-    if adapter is not None and not completions and read_json(adapter / "render.json").get("wire") != "chat":
-        raise BadInputError(f"{adapter}: was not trained with --render chat; pass --completions")
+    refuse_unfit(adapter, server, completions)
     chosen = choose(read_scenarios(scenarios), n, seed)
     tokenizer = load_tokenizer(base)
     renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer.for_base(tokenizer, "chat")
@@ -118,6 +115,14 @@ def main(
     write_json(out / f"served-{how}.json", {**about, **figures})
     stage.print_summary({"out": str(out), "server": how, **figures})
     return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
+
+
+def refuse_unfit(adapter: Path | None, server: str, completions: bool) -> None:
+    """Raise BadInputError where the server cannot serve this adapter in this protocol."""
+    if adapter is None and server == "llama.cpp":
+        raise BadInputError("--server llama.cpp: needs --adapter, whose files gguf_adapter.py makes")
+    if adapter is not None and not completions and read_json(adapter / "render.json").get("wire") != "chat":
+        raise BadInputError(f"{adapter}: was not trained with --render chat; pass --completions")
 
 
 def run_to(command: Sequence[str], out: Path, **environment: str) -> None:
