@@ -20,8 +20,8 @@
 # OUT N UPDATES EVERY EPISODES EPOCHS SEEDS    another directory and other sizes, for a trial run (N at least 48):
 #     OUT=/tmp/rl N=48 UPDATES=2 EVERY=1 EPISODES=4 EPOCHS=1 SEEDS=0 runs/rl.sh
 #
-# Not run at its default sizes. The trial sizes were run with a tiny base of random weights and sessions of 2 steps,
-# which gave no pair.
+# Not run at its default sizes. The trial sizes were run with a tiny base of random weights and sessions of 2 steps, up to
+# the last eval; they gave no pair, so DPO has not trained in here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TOKENIZERS_PARALLELISM=false
