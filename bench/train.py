@@ -37,7 +37,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -259,8 +259,9 @@ def run_jobs(jobs: Sequence[Table]) -> list[Table]:
         assert child.stdin is not None
         assert child.stdout is not None
         try:
-            child.stdin.write(json.dumps(jobs))
-            child.stdin.close()
+            with suppress(BrokenPipeError):  # of a child that has failed: its stderr says why
+                child.stdin.write(json.dumps(jobs))
+                child.stdin.close()
             for line in child.stdout:
                 found.append(json.loads(line))
                 who, told = jobs[len(found) - 1]["trainer"], found[-1].get("tokens_per_second", "no")

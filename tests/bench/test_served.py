@@ -7,6 +7,7 @@ import pytest
 from bench import served
 from model.loading import adapter_hash
 from pipeline.files import write_json
+from schema import BadInputError
 from tests.helpers import run_directories as made
 
 
@@ -44,3 +45,11 @@ def test_rates_are_equal_only_where_every_scenario_was_played_in_both_ways(capsy
     other = served.compare(local, worse, records, 1)
     assert (other["missing"], other["equal_within_intervals"]) == (0, False)
     assert "terminate" in capsys.readouterr().err
+
+
+def test_vllm_is_refused_where_it_is_not_installed_or_not_read() -> None:
+    with pytest.raises(BadInputError, match="there is no such program"):
+        served.refuse_unfit(None, "vllm", False, "no-such-program --flag 1")
+    with pytest.raises(BadInputError, match="does not read it"):
+        served.refuse_unfit(None, "transformers", False, "vllm --flag 1")
+    served.refuse_unfit(None, "transformers", False, served.VLLM)
