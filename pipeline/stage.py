@@ -86,19 +86,19 @@ def run_script(
         print(as_text(f"{parser.prog}: error: {error}"), file=sys.stderr)
         sys.exit(BAD_INPUT)
     except WorldError as error:
-        print(as_text(f"{parser.prog}: error: {error}; rerun to go on"), file=sys.stderr)
+        print(as_text(f"{parser.prog}: error: {error}; rerun the same command"), file=sys.stderr)
         sys.exit(WORLD_FAILED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        told = f"{where}{error.strerror}; make room and rerun to go on"
+        told = f"{where}{error.strerror}; make room and rerun the same command"
         print(as_text(f"{parser.prog}: error: {told}"), file=sys.stderr)
         sys.exit(WORLD_FAILED)
     except KeyboardInterrupt as error:
         if nested:  # a job of a server, which ends too
             raise
-        print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
+        print(f"{parser.prog}: interrupted; finished results are on disk, rerun the same command", file=sys.stderr)
         sys.exit(error.code if isinstance(error, interrupts.Ended) else INTERRUPTED)
     finally:
         _words.reset(before)

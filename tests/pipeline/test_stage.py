@@ -119,7 +119,7 @@ def test_exit_codes_and_streams(tmp_path: Path, capsys: pytest.CaptureFixture[st
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "x.json: field: remedy" in captured.err
-    assert "error: reap: no answer; rerun to go on" in captured.err
+    assert "error: reap: no answer; rerun the same command" in captured.err
 
 
 def test_nothing_that_others_wrote_reaches_the_terminal_as_control_characters(
