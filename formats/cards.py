@@ -22,8 +22,7 @@ from pipeline.hidden import as_text
 from pipeline.rates import RATES, rate_of
 from pipeline.tables import CELL, format_difference, format_rate
 from records.overlap import Count, Overlap
-from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, axis_values
-from taxonomy import balance
+from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, axis_balance, axis_values
 
 MAX_CELL_CHARS = 200
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -265,10 +264,9 @@ def _share(part: int, whole: int) -> str:
 
 def _balance(scenarios: Sequence[Scenario]) -> str:
     """exp(entropy) over the number of values, for each axis of the taxonomy that the scenarios are of."""
-    known = axis_values(scenarios)
-    rows = []
-    for axis, values in known.items():
-        found = balance((scenario.axes()[axis] for scenario in scenarios), len(values))
+    found_of, rows = axis_balance(scenarios), []
+    for axis, values in axis_values(scenarios).items():
+        found = found_of[axis]
         used = len({scenario.axes()[axis] for scenario in scenarios})
         rows.append([axis, f"{used} of {len(values)}", "-" if found is None else f"{found:.3f}"])
     own = sorted({_code(one.taxonomy.name) for one in scenarios if one.taxonomy is not None})

@@ -36,9 +36,9 @@ from schema import (
     Subject,
     SubjectReport,
     Trajectory,
-    axis_values,
+    axis_balance,
 )
-from taxonomy import AXES, balance
+from taxonomy import AXES
 from training.history import LARGEST, LOG, is_figure, read_history
 
 MAX_POINTS = 300  # of a curve
@@ -171,7 +171,7 @@ def gather_scenarios(found: Gathered, label: str, directory: Path, manifest: Man
             "blocked": sum(record.terminal == "panic" for record in records),
             "attempts": counts.get("attempts"),
             **gate_counts(directory / "manifest.json", counts),
-            "balance": balance_of(records),
+            "balance": axis_balance(records),
             "axes": {axis: dict(Counter(record.axes()[axis] for record in records)) for axis in AXES},
         }
     )
@@ -196,14 +196,6 @@ def gate_counts(path: Path, counts: Mapping[str, Any]) -> dict[str, Any]:
         if not right:
             raise BadInputError(f"{path}: counts.{name}: is not what generate.py counts; rerun it with --redo")
     return {"attempts": attempts, "refused": refused, "yield": yields}
-
-
-def balance_of(records: Sequence[Scenario]) -> dict[str, float | None]:
-    """The balance of each axis over the shipped values and those that the scenarios' own taxonomies add."""
-    return {
-        axis: balance((one.axes()[axis] for one in records), len(values))
-        for axis, values in axis_values(records).items()
-    }
 
 
 GATHER = {"eval": gather_eval, "rollout": gather_rollout, "training": gather_training, "scenarios": gather_scenarios}

@@ -175,11 +175,11 @@ def test_generate_shows_scenarios_and_the_time_left(tmp_path: Path) -> None:
         locks.release(out)
 
 
-def test_an_eval_whose_base_plays_fewer_knows_its_total_once_the_adapter_plays(tmp_path: Path) -> None:
-    flags = {"compare_base": True, "n": 8, "base_n": 2}
-    out = begun(tmp_path / "out", "eval", flags=flags, inputs={"adapter_model.safetensors": "x"})
+def test_an_eval_whose_base_plays_fewer_knows_its_total_from_the_start(tmp_path: Path) -> None:
+    flags = {"compare_base": True, "n": 100, "base_n": 2}  # n: more than there are
+    out = begun(tmp_path / "out", "eval", flags=flags, inputs={"adapter_model.safetensors": "x"}, counts={"n": 8})
     with UnderWay(out / "base", total=2):
-        assert Watcher(out).look().total is None
+        assert Watcher(out).look().total == 10
     with UnderWay(out / "adapter", total=8):
         assert Watcher(out).look().total == 10
 
@@ -191,6 +191,7 @@ def test_an_eval_whose_base_plays_fewer_knows_its_total_once_the_adapter_plays(t
         ("sft", {"epochs": float("nan")}, b'{"step": 1, "epoch": 1}\n', "manifest.json: flags.epochs: 'nan' is no"),
         ("rl", {"updates": -3}, None, "manifest.json: flags.updates: '-3' is no whole number"),
         ("generate", {"n": [1]}, None, "manifest.json: flags.n: '[1]' is no whole number"),
+        ("eval", {"base_n": 0}, None, "manifest.json: flags.base_n: '0' is no whole number"),
         ("sft", {}, b'{"step": 1}\n\xff\n', "log_history.jsonl: a line is no logged step (line 2: 'utf-8' codec"),
         ("sft", {}, b'{"step": Infinity}\n', "log_history.jsonl: a line is no logged step (line 1: step is 'inf'"),
         ("sft", {}, b"[1]\n", "log_history.jsonl: a line is no logged step (line 1: step is 'None'"),
@@ -372,8 +373,9 @@ def test_a_training_shows_steps_and_the_time_left(tmp_path: Path) -> None:
 
 def test_an_eval_counts_every_subject(tmp_path: Path) -> None:
     out = begun(
-        tmp_path / "out", "eval", flags={"compare_base": True, "n": 4}, inputs={"adapter_model.safetensors": "x"}
-    )
+        tmp_path / "out", "eval", flags={"compare_base": True}, counts={"n": 4},
+        inputs={"adapter_model.safetensors": "x"},
+    )  # fmt: skip
     for one in made.scenarios(4):
         write_record(out / "base", made.session(one, "words\n", outcome="max_steps"))
     locks.hold(out)
