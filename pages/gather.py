@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from pipeline import stage
 from pages.document import Contents, finite
 from pages.shade import Shader
 from pipeline.files import read_json, read_manifest, read_record, read_report, read_scenarios, read_trajectories
@@ -42,6 +43,7 @@ from taxonomy import AXES
 from training.history import LARGEST, LOG, is_figure, read_history
 
 MAX_POINTS = 300  # of a curve
+TOLD_EVERY = 100  # sessions
 MAX_FIXTURE_CHARS = 20_000
 
 
@@ -78,13 +80,16 @@ class Gathered:
 def page_contents(runs: Mapping[str, Path], *, partial: bool = False) -> Contents:
     """Everything that a page of these runs shows. Raises BadInputError for a directory that no stage wrote."""
     found = Gathered()
-    for label, directory in runs.items():
-        manifest = read_manifest(directory)
-        if manifest is not None and not manifest.finished and not partial:
-            raise BadInputError(f"{directory / 'manifest.json'}: finished: false; rerun that stage or pass --partial")
-        kind = kind_of(directory)
-        found.runs.append(about(label, kind, manifest))
-        GATHER[kind](found, label, directory, manifest, partial)
+    with stage.Progress(len(runs), "read") as bar:
+        for label, directory in runs.items():
+            manifest = read_manifest(directory)
+            if manifest is not None and not manifest.finished and not partial:
+                path = directory / "manifest.json"
+                raise BadInputError(f"{path}: finished: false; rerun that stage or pass --partial")
+            kind = kind_of(directory)
+            found.runs.append(about(label, kind, manifest))
+            GATHER[kind](found, label, directory, manifest, partial)
+            bar.record(label, kind)
     for training, label in found.trainings.items():
         add_curves(found, label, training)
     for group in found.groups:
@@ -301,10 +306,12 @@ def contents_of(found: Gathered) -> Contents:
     shader = Shader()
     blocks: list[tuple[str, Any]] = []
     rows: list[list[Any]] = []
-    for at, group in enumerate(found.groups):
-        for episode in group.episodes:
+    episodes = [(at, episode) for at, group in enumerate(found.groups) for episode in group.episodes]
+    with stage.Progress(len(episodes), "page", every=TOLD_EVERY) as bar:
+        for at, episode in episodes:
             blocks.append((f"t{len(rows)}", session_of_page(episode, shader)))
             rows.append(row_of(at, episode))
+            bar.record(episode.id, episode.outcome)
     numbers = {key: number for number, key in enumerate(found.scenarios)}
     blocks += [(f"s{number}", scenario_of_page(found.scenarios[key])) for key, number in numbers.items()]
     for run in found.runs:

@@ -278,15 +278,17 @@ def git_commit() -> str | None:
 
 
 class Progress:
-    """A bar on a terminal, one greppable line per record otherwise; both on stderr."""
+    """A bar on a terminal, one greppable line for each record or each `every`th and the last otherwise; on stderr."""
 
-    def __init__(self, total: int | None, label: str) -> None:
-        self.label, self.total, self.done = label, total, 0
+    def __init__(self, total: int | None, label: str, *, every: int = 1) -> None:
+        self.label, self.total, self.done, self.every = label, total, 0, every
         self.bar = tqdm(total=total, desc=label, disable=not sys.stderr.isatty(), dynamic_ncols=True)
 
     def record(self, name: str, result: str) -> None:
         """Count one record and say what became of it."""
         self.done += 1
+        if self.bar.disable and self.done % self.every and self.done != self.total:
+            return
         if self.bar.disable:
             line = f"{self.label} {self.done}/{self.total or '?'} {name} {result}".replace("\n", " ")
             print(as_text(line) + "\n", end="", file=sys.stderr, flush=True)  # one write: an interrupt cuts no line
