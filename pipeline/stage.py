@@ -16,6 +16,7 @@ import json
 import math
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -259,7 +260,13 @@ def _difference(before: Manifest, now: Manifest) -> str:
 
 
 def finish(out: Path, manifest: Manifest, *, ids: Iterable[str], counts: dict[str, Any]) -> None:
-    """Write the manifest for the last time: finished, with the ids and counts. The directory's lock is released."""
+    """Write the manifest for the last time: finished, with the ids and counts. The directory's lock is released.
+
+    Weights get the manifest's mode: safetensors writes them with 0600, whatever the umask is.
+    """
+    for path in out.glob("**/*.safetensors"):
+        if not path.is_symlink():
+            path.chmod(stat.S_IMODE((out / "manifest.json").stat().st_mode))
     write_manifest(out, manifest.model_copy(update={"finished": True, "ids": sorted(ids), "counts": counts}))
     locks.release(out)
 

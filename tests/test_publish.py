@@ -146,7 +146,13 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
     write_eval(tmp_path / "eval\u202e", adapter_hash(adapter))
     code, _, message = run(*flags, "--runs", tmp_path / "eval\u202e")
     assert (code, "eval«U+202E»: a name with characters" in message) == (2, True), message
-    assert run(*flags)[0] == 0
+    write_eval(tmp_path / "other", "f" * 64)
+    write_json(tmp_path / "other" / "overlap.json", OVERLAP)
+    code, _, message = run(*flags, "--overlap", tmp_path / "other" / "overlap.json")
+    assert (code, len(message.splitlines())) == (2, 1)
+    assert f"--overlap {tmp_path}/other/overlap.json: {tmp_path}/other: is no eval of the weights in" in message
+    code, _, message = run(*flags, "--overlap", tmp_path / "eval-a" / "overlap.json")
+    assert (code, message) == (0, "")
     names = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert names == {
         "README.md", "manifest.json", "adapter_model.safetensors", "adapter_config.json", "sekft.json", "render.json",
@@ -171,6 +177,7 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["model", "dataset"])
 def test_hf_upload_takes_the_folder_as_it_is(kind: str, tmp_path: Path) -> None:
     if kind == "model":
+        assert "--base-model OWNER/NAME" in run("--adapter", adapter_directory(tmp_path / "a"), "--out", tmp_path / "b")[2]
         flags = ["--adapter", adapter_directory(tmp_path / "ckpt"), "--base-model", "a/b"]
     else:
         flags = ["--scenarios", write_scenarios(tmp_path / "scenarios", made())]

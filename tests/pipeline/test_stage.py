@@ -1,6 +1,7 @@
 """A stage resumes in its directory with the same flags, and refuses others by name."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,20 @@ def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInputError, match="cannot be written"):
         stage.begin(tmp_path / "file" / "out", stage="generate", flags={})
+
+
+def test_weights_are_as_readable_as_the_manifest(tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "base.safetensors"
+    manifest = stage.begin(out, stage="merge", flags={})
+    (out / "deeper").mkdir()
+    weights = [out / "model.safetensors", out / "deeper" / "adapter_model.safetensors", elsewhere]
+    for path in weights:
+        path.write_bytes(b"")
+        path.chmod(0o600)
+    (out / "base.safetensors").symlink_to(elsewhere)
+    (out / "manifest.json").chmod(0o640)  # as with umask 027
+    stage.finish(out, manifest, ids=[], counts={})
+    assert [stat.S_IMODE(path.stat().st_mode) for path in weights] == [0o640, 0o640, 0o600]
 
 
 def test_half_written_files_are_removed(tmp_path: Path) -> None:
