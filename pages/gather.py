@@ -161,7 +161,8 @@ def gather_training(found: Gathered, label: str, directory: Path, manifest: Mani
     """A training's curves, and its counts."""
     found.trainings[directory.resolve()] = label
     counts = manifest.counts if manifest else {}
-    found.runs[-1]["notes"] += [f"{name}: {value}" for name, value in counts.items() if isinstance(value, int | float)]
+    figures = {name: value for name, value in counts.items() if isinstance(value, int | float)}
+    found.runs[-1]["counts"] = finite(figures, json.dumps)
 
 
 def gather_scenarios(found: Gathered, label: str, directory: Path, manifest: Manifest | None, partial: bool) -> None:
