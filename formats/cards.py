@@ -27,12 +27,12 @@ from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, 
 MAX_CELL_CHARS = 200
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 MISUSE = """\
-- **Not for unattended use.** A model that was trained on this types commands into a shell. Run it only where nothing
+- **Unattended use.** A model that was trained on this types commands into a shell. Run it only where nothing
   can be lost: in a container without network and secrets.
-- **Not as a judge or a safety measure.** A session that ended with `exit` says that the model thought it was done, no
+- **A judge or a safety measure.** A session that ended with `exit` says that the model thought it was done, no
   more.
-- **Not as a measure of general ability.** The work is short, in English, on one shell with a busybox userland.
-- **Not for training with the held-out set.** Who trains on held-out scenarios can no longer evaluate on them."""
+- **A measure of general ability.** The work is short, in English, on one shell with a busybox userland.
+- **Training with the held-out set.** Who trains on held-out scenarios can no longer evaluate on them."""
 
 
 class GateCounts(BaseModel):

@@ -27,6 +27,7 @@ from schema import VOIDED, BadInputError, LiveRun, Manifest, Subject
 from training.history import LARGEST, LOG, is_figure, read_history
 
 SECONDS = 0.5  # between two looks
+BEGIN_SECONDS = 10.0  # for which a directory may be empty
 COMMAND_WIDTH = 100
 RECENT_STEPS = 10
 AVERAGED = ("loss", "reward")  # over the recent steps of a training
@@ -371,11 +372,27 @@ def view_of(found: Snapshot, directory: Path) -> Any:
     return Group(*parts)
 
 
+def wait_for_manifest(directory: Path) -> None:
+    """Return once there is a manifest, or after BEGIN_SECONDS; at once where no stage is about to write one.
+
+    A stage that begins creates its directory and its lock first.
+    """
+    deadline = time.monotonic() + BEGIN_SECONDS
+    while (
+        directory.is_dir()
+        and not (directory / "manifest.json").exists()
+        and (locks.is_held(directory) or not any(directory.iterdir()))
+        and time.monotonic() < deadline
+    ):
+        time.sleep(SECONDS / 5)
+
+
 def watch(directory: Path) -> Snapshot:
     """Show the run until it has finished or stopped; returns the last snapshot. Raises BadInputError."""
     from rich.console import Console
     from rich.live import Live
 
+    wait_for_manifest(directory)
     watcher, console = Watcher(directory), Console(stderr=True)
     found = watcher.look()
     if not console.is_terminal:

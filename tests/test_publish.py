@@ -375,6 +375,7 @@ def test_the_package_datasets_reads_both_splits_whole(tmp_path: Path) -> None:
     assert head == yaml.safe_load(DatasetCard.load(tmp_path / "out" / "README.md").data.to_yaml())
     card = (tmp_path / "out" / "README.md").read_text()
     assert f"{len(held)} of {len(scenarios)} scenarios and 4 of {len(SESSIONS)} sessions" in card
+    assert "## Must not be used for\n\n- **Unattended use.**" in card
 
 
 def test_sessions_of_held_out_scenarios_are_not_published_with_the_training_side(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from pipeline import locks
 from operators.under_way import UnderWay
-from pages.watch import Watcher, duration, line_of
+from pages.watch import BEGIN_SECONDS, Watcher, duration, line_of, wait_for_manifest, watch
 from pipeline.files import write_json, write_record
 from schema import BadInputError
 from tests.helpers import ROOT, policy, run_directories as made, tiny
@@ -220,6 +221,27 @@ def test_half_a_manifest_is_one_line_that_names_it(text: str, words: str, tmp_pa
         Watcher(tmp_path).look()
     assert str(refused.value).startswith(f"{tmp_path}/manifest.json: {words}")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_stage_that_has_just_begun_gets_time_to_write_its_manifest(held: bool, tmp_path: Path) -> None:
+    if held:
+        locks.hold(tmp_path)
+    try:
+        threading.Timer(1.0, begun, [tmp_path, "generate"], {"flags": {"n": 4}}).start()
+        wait_for_manifest(tmp_path)
+        assert Watcher(tmp_path).look().total == 4
+    finally:
+        locks.release(tmp_path)
+
+
+def test_where_no_stage_begins_nobody_waits(tmp_path: Path) -> None:
+    write_record(tmp_path / "rollouts", made.session(made.scenarios(1)[0], "words\n"))
+    before = time.monotonic()
+    for directory in (tmp_path / "nowhere", tmp_path / "rollouts"):
+        with pytest.raises(BadInputError, match=r"no manifest\.json; name the --out of a stage that has begun"):
+            watch(directory)
+    assert time.monotonic() < before + BEGIN_SECONDS / 2
 
 
 @pytest.mark.parametrize(
