@@ -213,7 +213,7 @@ def read_live(place: Path) -> LiveRun | None:
 
 
 def number_of(manifest: Manifest, path: Path, name: str, among: Literal["flags", "counts"] = "flags") -> int | None:
-    """A flag or count of the run; None where it is not set. Raises BadInputError where it is no whole number above 0."""
+    """A flag or count of the run; None where it is not set. Raises BadInputError unless it is a count above 0."""
     value = getattr(manifest, among).get(name)
     if value is None:
         return None

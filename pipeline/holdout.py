@@ -75,7 +75,8 @@ def refuse_overlap(
     where = "lies in this training side of a split" if training_side else "is held out here"
     for kind, ids in overlap(sessions, holdout, scenarios).items():
         if ids:
-            raise BadInputError(f"{holdout}: {trained} {len(ids)} sessions whose {kind} {where}, {ids[0]} first; {remedy}")
+            told = f"{trained} {len(ids)} sessions whose {kind} {where}, {ids[0]} first"
+            raise BadInputError(f"{holdout}: {told}; {remedy}")
 
 
 def refuse_trained_on(

@@ -177,7 +177,8 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["model", "dataset"])
 def test_hf_upload_takes_the_folder_as_it_is(kind: str, tmp_path: Path) -> None:
     if kind == "model":
-        assert "--base-model OWNER/NAME" in run("--adapter", adapter_directory(tmp_path / "a"), "--out", tmp_path / "b")[2]
+        bare = adapter_directory(tmp_path / "bare")
+        assert "--base-model OWNER/NAME" in run("--adapter", bare, "--out", tmp_path / "no-base")[2]
         flags = ["--adapter", adapter_directory(tmp_path / "ckpt"), "--base-model", "a/b"]
     else:
         flags = ["--scenarios", write_scenarios(tmp_path / "scenarios", made())]
