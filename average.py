@@ -136,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
     stage.add_base_flag(parser, "the base that the adapters were trained on")
     parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="adapter directories, two or more")
     parser.add_argument("--out", type=Path, required=True, help="adapter directory to write")
-    parser.add_argument("--redo", action="store_true", help="start over instead of resuming")
+    parser.add_argument("--redo", action="store_true", help="start over instead of comparing with the earlier run")
     return parser
 
 

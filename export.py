@@ -205,7 +205,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     add("--verify", type=Path, nargs="+", default=None, help="exported files to compare with --holdout; writes nothing")
     add("--partial", action="store_true", help="take an unfinished directory")
-    add("--redo", action="store_true", help="start over instead of resuming")
+    add("--redo", action="store_true", help="start over instead of comparing with the earlier run")
     return parser
 
 

@@ -55,8 +55,8 @@ from pipeline.hidden import as_text
 from pipeline.ray_workers import Nodes, add_ray_flag, require_ray
 from pipeline.workers import WorkerPool
 from sandbox.containers import SandboxError, add_image_flag, image_tools, reap, remove_all, require_image
-from schema import BadInputError, OwnTaxonomy, Scenario, known_values
-from taxonomy import ARCHETYPES, DIFFICULTIES, SHIPPED, Combination, Taxonomy, balance
+from schema import BadInputError, OwnTaxonomy, Scenario, axis_balance, known_values
+from taxonomy import ARCHETYPES, DIFFICULTIES, SHIPPED, Combination, Taxonomy
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends
@@ -131,7 +131,7 @@ def main(settings: GenerateSettings) -> int:
     reap()  # what a killed run left behind
     budget = settings.max_total_tokens
     teacher = Teacher(out / "raw", model=model, max_total_tokens=budget) if author == "teacher" else None
-    generation = _Generation(settings, out, teacher, own, difficulties)
+    generation = _Generation(settings, out, teacher, own)
     with contextlib.ExitStack() as stack:
         if settings.ray is not None:
             begin = GateNodePlan(settings.image, image_digest, settings.timeout_seconds)
@@ -145,8 +145,9 @@ def main(settings: GenerateSettings) -> int:
     else:
         there = len(generation.admitted)
         print(f"generate: {ended}; {there} of {n} scenarios are in {out}, rerun to go on", file=sys.stderr)
+    rounded = {axis: one and round(one, 3) for axis, one in counts["balance"].items()}
     stage.print_summary({
-        "stage": "generate", "n": n, **counts, "voided": generation.voided, "ended": ended or None,
+        "stage": "generate", "n": n, **counts, "balance": rounded, "voided": generation.voided, "ended": ended or None,
         "teacher_tokens": teacher.spent_tokens if teacher else None, "seconds": round(time.monotonic() - start, 1),
     })  # fmt: skip
     return stage.WORLD_FAILED if ended else stage.DONE
@@ -266,7 +267,6 @@ class _Generation:
     out: Path
     teacher: Teacher | None
     own: OwnTaxonomy | None
-    difficulties: Sequence[str]
     admitted: list[Scenario] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     repaired: int = 0
@@ -421,14 +421,10 @@ class _Generation:
     def counts(self) -> dict[str, Any]:
         """Every settled attempt exactly once, and per gate how many reached it and how many it let through."""
         settled = len(self.admitted) + sum(self.refused.values())
-        axes = {**known_values(self.own).axes(), "difficulty": self.difficulties}
         return {
             "attempts": settled, "admitted": len(self.admitted), "repaired": self.repaired,
             "refused": dict(sorted(self.refused.items())), "yield": gate_yields(settled, self.refused),
-            "balance": {
-                axis: balance((scenario.axes()[axis] for scenario in self.admitted), len(values))
-                for axis, values in axes.items()
-            },
+            "balance": axis_balance(self.admitted),
         }  # fmt: skip
 
 

@@ -11,7 +11,8 @@ llama.cpp's convert_lora_to_gguf.py and convert_hf_to_gguf.py do the conversion.
 files. In 16 sessions that the adapter has not read, where a command begins, its log-probabilities of every token are
 compared with those of base and adapter in fp32. The allowed difference is a share of the largest logit: 1e-4 for fp32,
 1e-2 for fp16, 8e-2 for bf16. The ids that llama.cpp makes of each rendered context must be ours. Where one of these
-fails, the exit code is 1 and no file is left in --out. The base is never written.
+fails, the exit code is 1 and no file is left in --out. The base is never written. A run that is interrupted keeps
+nothing: a rerun begins anew.
 """
 
 import argparse

@@ -113,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory for the trajectories")
     parser.add_argument("--copies", type=int, default=1, help="copies of each stub (default 1)")
-    parser.add_argument("--redo", action="store_true", help="start over instead of resuming")
+    parser.add_argument("--redo", action="store_true", help="start over instead of comparing with the earlier run")
     return parser
 
 

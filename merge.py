@@ -11,7 +11,8 @@ peft's own merge_and_unload does the merging, in fp32. The directory is then loa
 with those of base and adapter in fp32, where the operator's tokens are picked in 16 sessions that the adapter has not
 read. The allowed difference is a share of the largest logit: 1e-4 for fp32, 1e-2 for fp16, 8e-2 for bf16. Where one is
 larger, or the mean difference is more than a quarter of the bare base's, the exit code is 1 and no model is left in
---out. The base is never written. An adapter that was trained with --load-4bit is merged into the full weights.
+--out. The base is never written. An adapter that was trained with --load-4bit is merged into the full weights. A run
+that is interrupted keeps nothing: a rerun begins anew.
 """
 
 import argparse

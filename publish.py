@@ -150,11 +150,8 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
     runs = dict(zip(names, settings.runs, strict=True))
     reports = {name: read_report(run) for name, run in runs.items()}
     for run in settings.runs:
-        refuse_other_adapter(run, adapter)
-    overlaps = []
-    for path in (*(run / OVERLAP for run in settings.runs if (run / OVERLAP).exists()), *settings.overlap):
-        if (found := read_overlap(path)) not in overlaps:
-            overlaps.append(found)
+        refuse_other_adapter(run, adapter, f"--runs {run}")
+    overlaps = overlaps_of(settings, adapter)
     config = read_json(adapter / CONFIG)
     if not isinstance(config, dict):
         raise BadInputError(f"{adapter / CONFIG}: is no JSON object; name an adapter directory that sft.py wrote")
@@ -180,15 +177,31 @@ def publish_adapter(settings: PublishSettings, adapter: Path) -> int:
             shutil.copyfile(path, settings.out / BASE_LICENCE / path.name)
         card.save(settings.out / "README.md")
         stage.finish(settings.out, manifest, ids=[], counts={"evals": len(reports)})
+    if settings.base_model is None:
+        print("the card names no base_model; pass --base-model OWNER/NAME, the base's name on the Hub", file=sys.stderr)
     stage.print_summary({"out": str(settings.out), "adapter": str(adapter), "evals": len(reports)})
     return stage.DONE
 
 
-def refuse_other_adapter(run: Path, adapter: Path) -> None:
-    """Raise BadInputError where an eval's manifest does not name these weights: its rates are another adapter's."""
+def refuse_other_adapter(run: Path, adapter: Path, told: str) -> None:
+    """Raise BadInputError where an eval's manifest does not name these weights: its figures are another adapter's."""
     played = read_manifest(run)
     if played is None or adapter_hash(adapter) not in played.inputs.values():
-        raise BadInputError(f"--runs {run}: is no eval of the weights in {adapter}; name evals of this adapter")
+        raise BadInputError(f"{told}: is no eval of the weights in {adapter}; name evals of this adapter")
+
+
+def overlaps_of(settings: PublishSettings, adapter: Path) -> list[Overlap]:
+    """The counts that lie beside the evals, and those of --overlap. Raises BadInputError beside another's eval."""
+    for path in settings.overlap:
+        beside = read_manifest(path.parent)
+        if beside is not None and beside.stage == "eval":
+            refuse_other_adapter(path.parent, adapter, f"--overlap {path}: {path.parent}")
+    paths = [run / OVERLAP for run in settings.runs if (run / OVERLAP).exists()] + settings.overlap
+    found: list[Overlap] = []
+    for path in paths:
+        if (one := read_overlap(path)) not in found:
+            found.append(one)
+    return found
 
 
 def held_out(settings: PublishSettings, scenarios: Path, records: list[Scenario]) -> Holdout | None:

@@ -138,15 +138,17 @@ def print_sessions(id_: str, directory: Path, settings: ReportSettings) -> int:
     from rich.console import Console
 
     sessions = find_sessions(id_, directory)
+    outcomes = [session.outcome for session in sessions.values()]
     if settings.mask:
         colour = sys.stderr.isatty()
-        for text in [with_mask(session, settings.base, settings.render, colour=colour) for session in sessions]:
-            print(text, file=sys.stderr)
+        for subject, session in sessions.items():
+            text = with_mask(session, settings.base, settings.render, colour=colour)
+            print((f"--- {as_text(f'{subject}: {session.id}')}\n" if subject else "") + text, file=sys.stderr)
     else:
         console = Console(stderr=True)
-        for session in sessions:
-            print_session(session, console)
-    stage.print_summary({"id": id_, "sessions": len(sessions), "outcomes": [session.outcome for session in sessions]})
+        for subject, session in sessions.items():
+            print_session(session, console, subject)
+    stage.print_summary({"id": id_, "sessions": len(sessions), "outcomes": outcomes})
     return stage.DONE
 
 

@@ -15,7 +15,7 @@ import base64
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
@@ -54,7 +54,7 @@ from records.outcomes import (
     SidecarLine as SidecarLine,
     SubjectReport as SubjectReport,
 )
-from taxonomy import AXES, SHIPPED, Archetype, Combination, Taxonomy, Terminal, legal
+from taxonomy import AXES, SHIPPED, Archetype, Combination, Taxonomy, Terminal, balance, legal
 
 SCHEMA_VERSION: Literal[1] = 1
 HOME = "/home/operator"  # the world: the only tree that fixtures may lie in and that a checker looks at
@@ -405,6 +405,14 @@ def axis_values(scenarios: Iterable[Scenario]) -> dict[str, set[str]]:
         for axis, values in known_values(own).axes().items():
             known[axis].update(values)
     return known
+
+
+def axis_balance(scenarios: Sequence[Scenario]) -> dict[str, float | None]:
+    """The balance of each axis over `axis_values`; None where there is no scenario."""
+    return {
+        axis: balance((one.axes()[axis] for one in scenarios), len(values))
+        for axis, values in axis_values(scenarios).items()
+    }
 
 
 class Segment(Record):

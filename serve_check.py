@@ -32,7 +32,7 @@ from operators.chat import ChatClient
 from pipeline.files import read_json
 from pipeline.hidden import as_text
 from schema import BadInputError
-from serving.checks import Served, expectations, run_checks
+from serving.checks import Served, ask_first, expectations, run_checks
 from serving.held_out import held_out_sessions
 
 
@@ -67,14 +67,15 @@ def main(
     if wire != "chat" and not completions:
         raise BadInputError(f"{adapter or '--render markers'}: no server renders markers; pass --completions")
     sessions = held_out_sessions(base, adapter, scenarios, n)
-    loaded, tokenizer = load_model(base, adapter, dtype="fp32")
-    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer(tokenizer, wire)
-    room = int(loaded.config.max_position_embeddings)
     client = ChatClient(url, key=stage.env("SEKFT_OP_KEY", "SEKFT_KEY") or "none", timeout_seconds=timeout_seconds,
                         retries=1)  # fmt: skip
-    served = Served(client, model, renderer, completions, max_new_tokens)
-    expected = expectations(Decoder(loaded), renderer, sessions, max_new_tokens)
-    checks = run_checks(served, expected, min(context_tokens, room))
+    checks = ask_first(client, model, completions=completions)
+    if not checks:
+        loaded, tokenizer = load_model(base, adapter, dtype="fp32")
+        renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer(tokenizer, wire)
+        served = Served(client, model, renderer, completions, max_new_tokens)
+        expected = expectations(Decoder(loaded), renderer, sessions, max_new_tokens)
+        checks = run_checks(served, expected, min(context_tokens, int(loaded.config.max_position_embeddings)))
     for check in checks:
         print(as_text(str(check)), file=sys.stderr)
     words = {True: "pass", False: "fail", None: "unknown"}

@@ -22,18 +22,17 @@ from pipeline.hidden import as_text
 from pipeline.rates import RATES, rate_of
 from pipeline.tables import CELL, format_difference, format_rate
 from records.overlap import Count, Overlap
-from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, axis_values
-from taxonomy import balance
+from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, axis_balance, axis_values
 
 MAX_CELL_CHARS = 200
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 MISUSE = """\
-- **Not for unattended use.** A model that was trained on this types commands into a shell. Run it only where nothing
+- **Unattended use.** A model that was trained on this types commands into a shell. Run it only where nothing
   can be lost: in a container without network and secrets.
-- **Not as a judge or a safety measure.** A session that ended with `exit` says that the model thought it was done, no
+- **A judge or a safety measure.** A session that ended with `exit` says that the model thought it was done, no
   more.
-- **Not as a measure of general ability.** The work is short, in English, on one shell with a busybox userland.
-- **Not for training with the held-out set.** Who trains on held-out scenarios can no longer evaluate on them."""
+- **A measure of general ability.** The work is short, in English, on one shell with a busybox userland.
+- **Training with the held-out set.** Who trains on held-out scenarios can no longer evaluate on them."""
 
 
 class GateCounts(BaseModel):
@@ -265,10 +264,9 @@ def _share(part: int, whole: int) -> str:
 
 def _balance(scenarios: Sequence[Scenario]) -> str:
     """exp(entropy) over the number of values, for each axis of the taxonomy that the scenarios are of."""
-    known = axis_values(scenarios)
-    rows = []
-    for axis, values in known.items():
-        found = balance((scenario.axes()[axis] for scenario in scenarios), len(values))
+    found_of, rows = axis_balance(scenarios), []
+    for axis, values in axis_values(scenarios).items():
+        found = found_of[axis]
         used = len({scenario.axes()[axis] for scenario in scenarios})
         rows.append([axis, f"{used} of {len(values)}", "-" if found is None else f"{found:.3f}"])
     own = sorted({_code(one.taxonomy.name) for one in scenarios if one.taxonomy is not None})

@@ -20,7 +20,7 @@ from operators.local import LocalOperator
 from operators.ray_episodes import RayRun
 from operators.reference import ReferenceOperator
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
-from pipeline.files import read_scenarios, read_trajectories, write_report
+from pipeline.files import read_scenarios, read_trajectories, write_manifest, write_report
 from pipeline.holdout import print_unknown_split, refuse_trained_on
 from pipeline.rates import brief, compare_subjects
 from pipeline.ray_workers import add_ray_flag, require_ray
@@ -116,6 +116,8 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     manifest = stage.begin(
         out, stage="eval", flags=settings.deciding_flags(), inputs=inputs, image_digest=image, redo=settings.redo
     )
+    counts = {"scenarios": len(records), "n": len(chosen), "not_chosen": len(records) - len(chosen)}
+    write_manifest(out, manifest.model_copy(update={"counts": counts}))  # report.py --watch knows the total by them
     if settings.adapter is not None:
         print_unknown_split(settings.scenarios)
     episodes: Episodes = {
@@ -131,13 +133,12 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
         transcripts = run_subjects(settings, chosen, episodes, earlier, image, held)
     report = report_of(settings, chosen, episodes, transcripts)
     write_report(out, report)
-    rows = {"scenarios": len(records), "n": len(chosen), "not_chosen": len(records) - len(chosen)}
     ids = [episode.id for found in episodes.values() for episode in found.values()]
-    stage.finish(out, manifest, ids=ids, counts={**rows, "subjects": len(episodes)})
+    stage.finish(out, manifest, ids=ids, counts={**counts, "subjects": len(episodes)})
     print_table(report)
     told: dict[str, Any] = {name: brief(entry) for name, entry in report.subjects.items()}
     told |= {"transcripts": transcripts} if transcripts else {}
-    stage.print_summary({"out": str(out), **rows, **told})
+    stage.print_summary({"out": str(out), **counts, **told})
     shares = [entry.voided / len(episodes[subject]) for subject, entry in report.subjects.items()]
     return stage.WORLD_FAILED if max(shares) > MAX_VOIDED_SHARE else stage.DONE
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from pipeline import stage
 from pages.document import Contents, finite
 from pages.shade import Shader
 from pipeline.files import read_json, read_manifest, read_record, read_report, read_scenarios, read_trajectories
@@ -36,12 +37,13 @@ from schema import (
     Subject,
     SubjectReport,
     Trajectory,
-    axis_values,
+    axis_balance,
 )
-from taxonomy import AXES, balance
+from taxonomy import AXES
 from training.history import LARGEST, LOG, is_figure, read_history
 
 MAX_POINTS = 300  # of a curve
+TOLD_EVERY = 100  # sessions
 MAX_FIXTURE_CHARS = 20_000
 
 
@@ -78,13 +80,16 @@ class Gathered:
 def page_contents(runs: Mapping[str, Path], *, partial: bool = False) -> Contents:
     """Everything that a page of these runs shows. Raises BadInputError for a directory that no stage wrote."""
     found = Gathered()
-    for label, directory in runs.items():
-        manifest = read_manifest(directory)
-        if manifest is not None and not manifest.finished and not partial:
-            raise BadInputError(f"{directory / 'manifest.json'}: finished: false; rerun that stage or pass --partial")
-        kind = kind_of(directory)
-        found.runs.append(about(label, kind, manifest))
-        GATHER[kind](found, label, directory, manifest, partial)
+    with stage.Progress(len(runs), "read") as bar:
+        for label, directory in runs.items():
+            manifest = read_manifest(directory)
+            if manifest is not None and not manifest.finished and not partial:
+                path = directory / "manifest.json"
+                raise BadInputError(f"{path}: finished: false; rerun that stage or pass --partial")
+            kind = kind_of(directory)
+            found.runs.append(about(label, kind, manifest))
+            GATHER[kind](found, label, directory, manifest, partial)
+            bar.record(label, kind)
     for training, label in found.trainings.items():
         add_curves(found, label, training)
     for group in found.groups:
@@ -156,7 +161,8 @@ def gather_training(found: Gathered, label: str, directory: Path, manifest: Mani
     """A training's curves, and its counts."""
     found.trainings[directory.resolve()] = label
     counts = manifest.counts if manifest else {}
-    found.runs[-1]["notes"] += [f"{name}: {value}" for name, value in counts.items() if isinstance(value, int | float)]
+    figures = {name: value for name, value in counts.items() if isinstance(value, int | float)}
+    found.runs[-1]["counts"] = finite(figures, json.dumps)
 
 
 def gather_scenarios(found: Gathered, label: str, directory: Path, manifest: Manifest | None, partial: bool) -> None:
@@ -171,7 +177,7 @@ def gather_scenarios(found: Gathered, label: str, directory: Path, manifest: Man
             "blocked": sum(record.terminal == "panic" for record in records),
             "attempts": counts.get("attempts"),
             **gate_counts(directory / "manifest.json", counts),
-            "balance": balance_of(records),
+            "balance": axis_balance(records),
             "axes": {axis: dict(Counter(record.axes()[axis] for record in records)) for axis in AXES},
         }
     )
@@ -196,14 +202,6 @@ def gate_counts(path: Path, counts: Mapping[str, Any]) -> dict[str, Any]:
         if not right:
             raise BadInputError(f"{path}: counts.{name}: is not what generate.py counts; rerun it with --redo")
     return {"attempts": attempts, "refused": refused, "yield": yields}
-
-
-def balance_of(records: Sequence[Scenario]) -> dict[str, float | None]:
-    """The balance of each axis over the shipped values and those that the scenarios' own taxonomies add."""
-    return {
-        axis: balance((one.axes()[axis] for one in records), len(values))
-        for axis, values in axis_values(records).items()
-    }
 
 
 GATHER = {"eval": gather_eval, "rollout": gather_rollout, "training": gather_training, "scenarios": gather_scenarios}
@@ -309,10 +307,12 @@ def contents_of(found: Gathered) -> Contents:
     shader = Shader()
     blocks: list[tuple[str, Any]] = []
     rows: list[list[Any]] = []
-    for at, group in enumerate(found.groups):
-        for episode in group.episodes:
+    episodes = [(at, episode) for at, group in enumerate(found.groups) for episode in group.episodes]
+    with stage.Progress(len(episodes), "page", every=TOLD_EVERY) as bar:
+        for at, episode in episodes:
             blocks.append((f"t{len(rows)}", session_of_page(episode, shader)))
             rows.append(row_of(at, episode))
+            bar.record(episode.id, episode.outcome)
     numbers = {key: number for number, key in enumerate(found.scenarios)}
     blocks += [(f"s{number}", scenario_of_page(found.scenarios[key])) for key, number in numbers.items()]
     for run in found.runs:

@@ -68,6 +68,8 @@ function histogram(title, values, colour) {
 
 // ---- overview
 
+const counted = (value) => typeof value !== "number" ? String(value)
+  : Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(4)));
 const kindOfReason = (reason) => reason.split(":")[0];
 
 function showOverview(at) {
@@ -76,6 +78,7 @@ function showOverview(at) {
   const parts = [el("h2", {}, "Runs"), ...DATA.runs.map((run) => el("details", {},
     el("summary", {}, el("b", {}, shown(run.label)), ` (${run.kind}) `, shown(run.notes.join("; "))),
     table(["flag", "value"], Object.entries({ ...run.flags, commit: run.commit || "unknown" }).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)])),
+    run.counts && table(["count", "value"], Object.entries(run.counts).map(([name, value]) => [name, counted(value)]), true),
   ))];
   if (groups.length) {
     parts.push(el("h2", {}, "Rates"), el("p", { class: "dim" }, "successes/n, rate, 95 % Wilson interval, over the episodes that were not voided"));

@@ -185,17 +185,18 @@ async function sessionElement(row, alone = true) {
   const scenario = known === undefined ? null : await unpack(`s${known}`);
   const [sign, colour, said] = mark(row);
   const operator = session.operator;
+  const group = DATA.groups[row.group].label;
   const told = [operator.kind, operator.model, operator.adapter_hash && `adapter ${operator.adapter_hash.slice(0, 12)}`, ...Object.entries(operator.sampling || {}).map(([name, value]) => `${name} ${JSON.stringify(value)}`), session.seed && `seed ${session.seed}`].filter(Boolean);
   const others = alone && BY_SCENARIO.get(keyOf(row)).length > 1;
   return el("section", {},
     el("div", { class: "session-head" },
-      el("h2", {}, el("a", { href: linkTo(row) }, shown(row.id))),
+      el("h2", {}, el("a", { href: linkTo(row) }, shown(alone ? row.id : `${group} · ${row.id}`))),
       el("span", { class: `badge ${colour}` }, `${sign} ${said}`),
       el("span", { class: "badge" }, row.outcome),
       verdict(session),
       others && el("a", { class: "compare", href: link(compared(row)) }, "side by side (c)"),
     ),
-    el("p", { class: "facts" }, shown(DATA.groups[row.group].label), " · ", shown(row.axes.join(" · ")), " · ", shown(told.join(", "))),
+    el("p", { class: "facts" }, alone && [shown(group), " · "], shown(row.axes.join(" · ")), " · ", shown(told.join(", "))),
     session.reasons.length > 0 && el("p", { class: "bad" }, "not kept: ", shown(session.reasons.join("; "))),
     session.error && el("p", { class: "warn" }, "error: ", shown(session.error)),
     scenario && scenarioElement(scenario),

@@ -14,8 +14,11 @@ FLAGS = ("timed_out", "oom", "open_heredoc", "state_stale")
 NAMED = 3  # ids that a refusal names
 
 
-def find_sessions(id_: str, directory: Path) -> list[Trajectory]:
-    """The sessions with this id in a directory of trajectories, or in each subject of an eval. Raises BadInputError."""
+def find_sessions(id_: str, directory: Path) -> dict[str, Trajectory]:
+    """The sessions with this id, by directory below `directory` (an eval's subject), or "" for one in itself.
+
+    Raises BadInputError.
+    """
     if not directory.is_dir():
         raise BadInputError(f"{directory}: no such directory; name one that rollout.py or eval.py wrote")
     named = (path for pattern in ("*.json", "*/*.json") for path in directory.glob(pattern))
@@ -25,17 +28,21 @@ def find_sessions(id_: str, directory: Path) -> list[Trajectory]:
         known = [path.stem for path in paths]
         there = f"there are {len(known)}, such as {as_text(', '.join(known[:NAMED]))}" if known else "there is none"
         raise BadInputError(f"{directory}: no session {as_text(id_)!r}; {there}")
-    return [read_record(path, Trajectory) for path in found]
+    return {"" if path.parent == directory else path.parent.name: read_record(path, Trajectory) for path in found}
 
 
-def print_session(session: Trajectory, console: Any) -> None:
-    """Print a session as it went on its terminal, with what was noted of each step. `console`: of rich."""
+def print_session(session: Trajectory, console: Any, subject: str = "") -> None:
+    """Print a session as it went on its terminal, with what was noted of each step.
+
+    `console`: of rich. `subject`: who acted, where there are several.
+    """
 
     def line(text: str, style: str = "") -> None:
         console.print(as_text(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
     about = [session.operator.kind, session.operator.model or "", *session.axes.values()]
-    line(f"--- {session.id}: {'kept' if session.kept else 'not kept'}, outcome {session.outcome}, {verdict(session)}",
+    name = f"{subject}: {session.id}" if subject else session.id
+    line(f"--- {name}: {'kept' if session.kept else 'not kept'}, outcome {session.outcome}, {verdict(session)}",
          "bold green" if session.kept else "bold red")  # fmt: skip
     line(" · ".join(part for part in about if part), "dim")
     for reason in session.reasons:

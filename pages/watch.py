@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
@@ -27,6 +27,7 @@ from schema import VOIDED, BadInputError, LiveRun, Manifest, Subject
 from training.history import LARGEST, LOG, is_figure, read_history
 
 SECONDS = 0.5  # between two looks
+BEGIN_SECONDS = 10.0  # for which a directory may be empty
 COMMAND_WIDTH = 100
 RECENT_STEPS = 10
 AVERAGED = ("loss", "reward")  # over the recent steps of a training
@@ -211,14 +212,14 @@ def read_live(place: Path) -> LiveRun | None:
         return None
 
 
-def number_flag(manifest: Manifest, path: Path, name: str) -> int | None:
-    """A flag of the run that is a count; None where it is not set. Raises BadInputError where it is none."""
-    value = manifest.flags.get(name)
+def number_of(manifest: Manifest, path: Path, name: str, among: Literal["flags", "counts"] = "flags") -> int | None:
+    """A flag or count of the run; None where it is not set. Raises BadInputError unless it is a count above 0."""
+    value = getattr(manifest, among).get(name)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= LARGEST:
         raise BadInputError(
-            f"{path}: flags.{name}: {str(value)[:40]!r} is no whole number above 0; rerun the stage with --redo"
+            f"{path}: {among}.{name}: {str(value)[:40]!r} is no whole number above 0; rerun the stage with --redo"
         )
     return value
 
@@ -228,18 +229,21 @@ def total_of(manifest: Manifest, path: Path, tallies: list[Tally]) -> int | None
     if manifest.finished:
         return sum(tally.done for tally in tallies)
     if manifest.stage == "generate":
-        return number_flag(manifest, path, "n")
-    live = [(tally.label, tally.live.total) for tally in tallies if tally.live and 0 < tally.live.total <= LARGEST]
-    if not live:
+        return number_of(manifest, path, "n")
+    if manifest.stage == "eval":
+        return episodes_of_eval(manifest, path)
+    live = [tally.live.total for tally in tallies if tally.live and 0 < tally.live.total <= LARGEST]
+    return sum(live) if live else None
+
+
+def episodes_of_eval(manifest: Manifest, path: Path) -> int | None:
+    """Episodes of all subjects together: beside an adapter the others play `base_n` scenarios where that is set."""
+    n, fewer = number_of(manifest, path, "n", "counts"), number_of(manifest, path, "base_n")
+    if n is None:
         return None
-    if manifest.stage != "eval":
-        return sum(total for _, total in live)
-    flags, adapter = manifest.flags, any(name.endswith(".safetensors") for name in manifest.inputs)
-    others = bool(flags.get("clean_up")) + bool(adapter and flags.get("compare_base"))
-    (subject, total), fewer = live[0], number_flag(manifest, path, "base_n")
-    if fewer is None or not adapter or not others:
-        return total * (1 + others)
-    return total + others * min(fewer, total) if subject == "adapter" else None
+    adapter = any(name.endswith(".safetensors") for name in manifest.inputs)
+    others = bool(manifest.flags.get("clean_up")) + bool(adapter and manifest.flags.get("compare_base"))
+    return n + others * (min(fewer, n) if adapter and fewer else n)
 
 
 def steps_in_all(history: list[dict[str, Any]], manifest: Manifest, path: Path) -> int | None:
@@ -251,8 +255,8 @@ def steps_in_all(history: list[dict[str, Any]], manifest: Manifest, path: Path) 
     if manifest.stage == "rl":
         if manifest.flags.get("replay"):
             return int(last["step"]) if last and manifest.finished else None
-        return number_flag(manifest, path, "updates")
-    epochs, epoch = number_flag(manifest, path, "epochs"), last.get("epoch")
+        return number_of(manifest, path, "updates")
+    epochs, epoch = number_of(manifest, path, "epochs"), last.get("epoch")
     if epochs is None or not is_figure(epoch) or epoch <= 0:
         return None
     steps = last["step"] * (epochs / epoch)
@@ -368,11 +372,27 @@ def view_of(found: Snapshot, directory: Path) -> Any:
     return Group(*parts)
 
 
+def wait_for_manifest(directory: Path) -> None:
+    """Return once there is a manifest, or after BEGIN_SECONDS; at once where no stage is about to write one.
+
+    A stage that begins creates its directory and its lock first.
+    """
+    deadline = time.monotonic() + BEGIN_SECONDS
+    while (
+        directory.is_dir()
+        and not (directory / "manifest.json").exists()
+        and (locks.is_held(directory) or not any(directory.iterdir()))
+        and time.monotonic() < deadline
+    ):
+        time.sleep(SECONDS / 5)
+
+
 def watch(directory: Path) -> Snapshot:
     """Show the run until it has finished or stopped; returns the last snapshot. Raises BadInputError."""
     from rich.console import Console
     from rich.live import Live
 
+    wait_for_manifest(directory)
     watcher, console = Watcher(directory), Console(stderr=True)
     found = watcher.look()
     if not console.is_terminal:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PosixPath
 
-from pipeline.files import read_identity, sessions_in_base
+from pipeline.files import read_identity, read_manifest, sessions_in_base
 from pipeline.stage import split_kind
 from schema import BadInputError, Scenario, TrainedSession, Trajectory
 
@@ -70,11 +70,13 @@ def refuse_overlap(
         trained: subject and verb of the message, such as "the adapter ckpt-run1 was trained on".
         remedy: the end of the message.
     """
+    manifest = read_manifest(holdout)
+    training_side = manifest is not None and manifest.flags.get("side") == "train"
+    where = "lies in this training side of a split" if training_side else "is held out here"
     for kind, ids in overlap(sessions, holdout, scenarios).items():
         if ids:
-            raise BadInputError(
-                f"{holdout}: {trained} {len(ids)} sessions whose {kind} is held out here, {ids[0]} first; {remedy}"
-            )
+            told = f"{trained} {len(ids)} sessions whose {kind} {where}, {ids[0]} first"
+            raise BadInputError(f"{holdout}: {told}; {remedy}")
 
 
 def refuse_trained_on(

@@ -16,6 +16,7 @@ import json
 import math
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -86,19 +87,19 @@ def run_script(
         print(as_text(f"{parser.prog}: error: {error}"), file=sys.stderr)
         sys.exit(BAD_INPUT)
     except WorldError as error:
-        print(as_text(f"{parser.prog}: error: {error}; rerun to go on"), file=sys.stderr)
+        print(as_text(f"{parser.prog}: error: {error}; rerun the same command"), file=sys.stderr)
         sys.exit(WORLD_FAILED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        told = f"{where}{error.strerror}; make room and rerun to go on"
+        told = f"{where}{error.strerror}; make room and rerun the same command"
         print(as_text(f"{parser.prog}: error: {told}"), file=sys.stderr)
         sys.exit(WORLD_FAILED)
     except KeyboardInterrupt as error:
         if nested:  # a job of a server, which ends too
             raise
-        print(f"{parser.prog}: interrupted; what was finished is on disk, rerun to go on", file=sys.stderr)
+        print(f"{parser.prog}: interrupted; finished results are on disk, rerun the same command", file=sys.stderr)
         sys.exit(error.code if isinstance(error, interrupts.Ended) else INTERRUPTED)
     finally:
         _words.reset(before)
@@ -259,7 +260,13 @@ def _difference(before: Manifest, now: Manifest) -> str:
 
 
 def finish(out: Path, manifest: Manifest, *, ids: Iterable[str], counts: dict[str, Any]) -> None:
-    """Write the manifest for the last time: finished, with the ids and counts. The directory's lock is released."""
+    """Write the manifest for the last time: finished, with the ids and counts. The directory's lock is released.
+
+    Weights get the manifest's mode: safetensors writes them with 0600, whatever the umask is.
+    """
+    for path in out.glob("**/*.safetensors"):
+        if not path.is_symlink():
+            path.chmod(stat.S_IMODE((out / "manifest.json").stat().st_mode))
     write_manifest(out, manifest.model_copy(update={"finished": True, "ids": sorted(ids), "counts": counts}))
     locks.release(out)
 
@@ -278,15 +285,17 @@ def git_commit() -> str | None:
 
 
 class Progress:
-    """A bar on a terminal, one greppable line per record otherwise; both on stderr."""
+    """A bar on a terminal, one greppable line for each record or each `every`th and the last otherwise; on stderr."""
 
-    def __init__(self, total: int | None, label: str) -> None:
-        self.label, self.total, self.done = label, total, 0
+    def __init__(self, total: int | None, label: str, *, every: int = 1) -> None:
+        self.label, self.total, self.done, self.every = label, total, 0, every
         self.bar = tqdm(total=total, desc=label, disable=not sys.stderr.isatty(), dynamic_ncols=True)
 
     def record(self, name: str, result: str) -> None:
         """Count one record and say what became of it."""
         self.done += 1
+        if self.bar.disable and self.done % self.every and self.done != self.total:
+            return
         if self.bar.disable:
             line = f"{self.label} {self.done}/{self.total or '?'} {name} {result}".replace("\n", " ")
             print(as_text(line) + "\n", end="", file=sys.stderr, flush=True)  # one write: an interrupt cuts no line

@@ -21,6 +21,7 @@ from operators.endpoint import wire_messages
 from schema import Message
 
 SURE = -0.5  # log-probability (0.6) above which another rounding cannot make another token the best one
+CHECKS = ("reachable", "bos", "template", "truncation", "stop", "steady", "commands")  # in the order of the report
 FILLER = "drwxr-xr-x    2 operator operator      40 Jan  1 00:00 notes\n"
 
 
@@ -97,6 +98,28 @@ def expectations(
     return found
 
 
+def ask_first(client: ChatClient, model: str, *, completions: bool) -> list[CheckResult]:
+    """The report on a server that answers no request at all, before a model is loaded; empty where it answers."""
+    sampling: dict[str, Any] = {"max_tokens": 1, "temperature": 0.0}
+    try:
+        if completions:
+            client.complete("$ ", model=model, stop=["\n"], **sampling)
+        else:
+            client.ask([{"role": "user", "content": "$ "}], model=model, **sampling)
+    except RequestRefusedError:  # a session may please it better
+        return []
+    except EndpointError as error:
+        return not_reachable(error)
+    return []
+
+
+def not_reachable(error: EndpointError) -> list[CheckResult]:
+    """The report on a server that does not answer: nothing else can be told."""
+    remedy = "look at --url (it ends in /v1), --model and SEKFT_OP_KEY"
+    rest = [CheckResult(name, None, "cannot be told before the server answers") for name in CHECKS[1:]]
+    return [CheckResult(CHECKS[0], False, first_line(error), remedy), *rest]
+
+
 def run_checks(served: Served, expected: Sequence[Expected], context_tokens: int) -> list[CheckResult]:
     """Every check, in the order in which a fault of one explains those after it."""
     try:
@@ -108,11 +131,7 @@ def run_checks(served: Served, expected: Sequence[Expected], context_tokens: int
             CheckResult("template", False, f"the server refuses the turns of a session ({first_line(error)})", remedy)
         ]
     except EndpointError as error:
-        return [
-            CheckResult(
-                "reachable", False, first_line(error), "look at --url (it ends in /v1), --model and SEKFT_OP_KEY"
-            )
-        ]
+        return not_reachable(error)
     prompt = check_prompt(served, expected, replies)
     long = CheckResult("truncation", None, "cannot be told before bos and template are mended")
     if all(check.passed for check in prompt):

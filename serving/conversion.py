@@ -68,7 +68,7 @@ def add_conversion_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
     )  # fmt: skip
     add("--out", type=Path, required=True, help="directory to write")
     add("--dtype", choices=tuple(BOUNDS), default="fp32", help="dtype of the weights (default fp32)")
-    add("--redo", action="store_true", help="start over instead of resuming")
+    add("--redo", action="store_true", help="start over instead of comparing with the earlier run")
     return parser
 
 

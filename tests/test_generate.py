@@ -22,7 +22,7 @@ import pytest
 from authoring.duplicates import NearDuplicates
 from generate import attempts, gate_yields, sample_combinations
 from pipeline.files import read_scenarios
-from schema import HOME, Scenario, sha256
+from schema import HOME, Scenario, axis_balance, sha256
 from taxonomy import ARCHETYPES, AXES, balance, legal
 from tests.helpers import ROOT
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, refuse_format, say, slow
@@ -154,6 +154,16 @@ def test_every_attempt_is_counted(three: Path) -> None:
     assert manifest["ids"] == [scenario.id for scenario in scenarios]
     assert all(scenario.provenance.gates["runs"] == 3 for scenario in scenarios)
     assert {scenario.task for scenario in scenarios} == set(TASKS.split(","))
+
+
+@pytest.mark.docker
+def test_balance_is_over_every_value_as_on_the_page_and_rounded_in_the_summary(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run(out, "--n", "1", "--tasks", "make_tree", "--difficulties", "easy")
+    found = json.loads((out / "manifest.json").read_text())["counts"]["balance"]
+    assert found == axis_balance(read_scenarios(out))
+    assert found["difficulty"] == pytest.approx(1 / 3)
+    assert json.loads(done.stdout)["balance"] == {axis: round(one, 3) for axis, one in found.items()}
 
 
 @pytest.mark.docker

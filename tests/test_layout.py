@@ -358,6 +358,7 @@ def test_commands_on_pages_and_in_recipes_exist(pattern: str) -> None:
 
 def test_a_command_with_an_unknown_flag_is_seen() -> None:
     text = "python split.py \\\n  --by archetype --colour red\n`python -m training.reload --tint 3` python none.py --x"
+    text += "\n.venv-peers/bin/python -m harbor.utils --x"  # not this project's
     assert unknown_flags(text) == ["split.py --colour", "training.reload --tint", "none.py: no such program"]
 
 
@@ -365,7 +366,7 @@ def unknown_flags(text: str) -> list[str]:
     """Flags that a page gives to programs of this project that do not have them, and programs that do not exist."""
     faults = []
     joined = re.sub(r"\\\n\s*", "", text)
-    for name, rest in re.findall(r"\bpython (?:-m )?([\w./]+)([^`\n#]*)", joined):
+    for name, rest in re.findall(r"(?<!peers/bin/)\bpython (?:-m )?([\w./]+)([^`\n#]*)", joined):
         if not path_of(name).exists() and name not in {"pytest", *sys.stdlib_module_names}:
             faults.append(f"{name}: no such program")
         elif name in runnable() and name != "resident.py":  # whose jobs take the flags of sft.py and eval.py

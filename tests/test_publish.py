@@ -146,7 +146,13 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
     write_eval(tmp_path / "eval\u202e", adapter_hash(adapter))
     code, _, message = run(*flags, "--runs", tmp_path / "eval\u202e")
     assert (code, "eval«U+202E»: a name with characters" in message) == (2, True), message
-    assert run(*flags)[0] == 0
+    write_eval(tmp_path / "other", "f" * 64)
+    write_json(tmp_path / "other" / "overlap.json", OVERLAP)
+    code, _, message = run(*flags, "--overlap", tmp_path / "other" / "overlap.json")
+    assert (code, len(message.splitlines())) == (2, 1)
+    assert f"--overlap {tmp_path}/other/overlap.json: {tmp_path}/other: is no eval of the weights in" in message
+    code, _, message = run(*flags, "--overlap", tmp_path / "eval-a" / "overlap.json")
+    assert (code, message) == (0, "")
     names = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert names == {
         "README.md", "manifest.json", "adapter_model.safetensors", "adapter_config.json", "sekft.json", "render.json",
@@ -171,6 +177,8 @@ def test_an_adapter_becomes_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["model", "dataset"])
 def test_hf_upload_takes_the_folder_as_it_is(kind: str, tmp_path: Path) -> None:
     if kind == "model":
+        bare = adapter_directory(tmp_path / "bare")
+        assert "--base-model OWNER/NAME" in run("--adapter", bare, "--out", tmp_path / "no-base")[2]
         flags = ["--adapter", adapter_directory(tmp_path / "ckpt"), "--base-model", "a/b"]
     else:
         flags = ["--scenarios", write_scenarios(tmp_path / "scenarios", made())]
@@ -368,6 +376,7 @@ def test_the_package_datasets_reads_both_splits_whole(tmp_path: Path) -> None:
     assert head == yaml.safe_load(DatasetCard.load(tmp_path / "out" / "README.md").data.to_yaml())
     card = (tmp_path / "out" / "README.md").read_text()
     assert f"{len(held)} of {len(scenarios)} scenarios and 4 of {len(SESSIONS)} sessions" in card
+    assert "## Must not be used for\n\n- **Unattended use.**" in card
 
 
 def test_sessions_of_held_out_scenarios_are_not_published_with_the_training_side(tmp_path: Path) -> None:

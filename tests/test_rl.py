@@ -263,7 +263,7 @@ def test_an_interrupt_leaves_no_sandbox_and_is_one_line(made: Path, tmp_path: Pa
     process.send_signal(number)
     _, message = process.communicate(timeout=60)
     assert process.returncode == code, message
-    assert message.splitlines()[-1] == "rl.py: interrupted; what was finished is on disk, rerun to go on"
+    assert message.splitlines()[-1] == "rl.py: interrupted; finished results are on disk, rerun the same command"
     assert "Traceback" not in message
     assert sandboxes_of(process.pid) == []
 

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,11 +18,11 @@ from model.decoder import Context, Decoder, Turn
 from model.loading import load_model
 from model.render import Renderer, session_messages
 from pipeline.files import write_record
+from serving.checks import CHECKS as NAMES
 from tests.helpers import ROOT, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, go_on, say
 from tests.helpers.training import exit_code
 
-NAMES = ("reachable", "bos", "template", "truncation", "stop", "steady", "commands")
 CONTEXT = 1000  # more than the prompts, less than the long one
 
 
@@ -202,11 +203,29 @@ def test_every_check_is_in_the_help_and_on_the_page() -> None:
     assert tuple(line.split()[0] for line in told.splitlines()) == NAMES
 
 
-def test_a_server_that_is_not_there_is_not_reachable(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with ChatServer([fail(404)]) as running:
-        flags: list[object] = ["--base", place / "base", "--adapter", place / "chat", "--n", 1, "--model", "test"]
+@pytest.mark.parametrize("how", ["chat", "completions"])
+@pytest.mark.parametrize("answers", [0, 2])  # how many requests it answers before it is gone
+def test_a_server_that_is_not_there_is_not_reachable(
+    place: Path, capsys: pytest.CaptureFixture[str], how: str, answers: int
+) -> None:
+    answer = say("ls") if how == "chat" else go_on("ls")
+    with ChatServer([*[answer] * answers, fail(404)]) as running:
+        flags: list[object] = ["--base", place / "base", "--adapter", place / "chat", "--n", 2, "--model", "test"]
+        flags += ["--completions"] if how == "completions" else []
         assert exit_code(serve_check, "--url", running.url, *flags) == 1
-    assert json.loads(capsys.readouterr().out)["failed"] == ["reachable"]
+    printed = capsys.readouterr()
+    results = json.loads(printed.out)
+    assert results["failed"] == ["reachable"]
+    assert {name: results[name] for name in NAMES} == {**dict.fromkeys(NAMES, "unknown"), "reachable": "fail"}
+    assert len(printed.err.splitlines()) == len(NAMES)
+
+
+def test_a_dead_server_is_told_before_a_model_is_loaded(place: Path, tmp_path: Path) -> None:
+    """The weights are cut off, so that to load them would be another error."""
+    shutil.copytree(place / "base", tmp_path / "base")
+    (tmp_path / "base" / "model.safetensors").write_bytes(b"")
+    flags: list[object] = ["--base", tmp_path / "base", "--n", 1, "--model", "test"]
+    assert exit_code(serve_check, "--url", "http://127.0.0.1:9/v1", *flags) == 1
 
 
 def test_a_template_that_refuses_the_turns_is_named(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,9 +76,11 @@ def test_overview_shows_every_part(runs: Path, driver: Any) -> None:
         "Rates", "eval: base", "eval: adapter", "4/8 50%", "adapter - base",
         "+50 [", "Rates by", "copy_files", "Outcomes", "max_steps", "Why sessions are not kept", "not terminated",
         "Training", "loss", "reward", "steps, rollout", "Scenarios: scenarios", "admitted of 10 attempts", "task0.09",
-        "2 of them are blocked", "solution",
+        "2 of them are blocked", "solution", "loss_last0.07662steps40tokens284,895",
     ):  # fmt: skip
         assert part in text, part
+    heads = driver.execute_script("return [...document.querySelectorAll('summary')].map((e) => e.textContent)")
+    assert "adapter (training) " in heads
     assert driver.execute_script("return document.querySelectorAll('#overview path.curve').length") == 2
     assert logs(driver) == []
     assert text_of(driver, "#fault") == ""
@@ -159,12 +161,14 @@ def test_base_and_adapter_stand_side_by_side(runs: Path, driver: Any) -> None:
     assert "base output" in columns[0]
     assert "adapter output" in columns[1]
     assert "words" in columns[2]
+    heads = driver.execute_script("return [...document.querySelectorAll('.columns h2')].map((e) => e.textContent)")
+    assert heads == [f"{of} · sum_column-1-s0" for of in ("eval: base", "eval: adapter", "rollout")]
 
 
 def columns_of(driver: Any) -> list[str]:
     """The run of each column, side by side."""
     found = driver.execute_script(
-        "return [...document.querySelectorAll('.columns > section .facts')].map((one) => one.textContent[0])"
+        "return [...document.querySelectorAll('.columns > section h2')].map((one) => one.textContent[0])"
     )
     return [str(one) for one in found]
 
@@ -186,7 +190,7 @@ def test_scenarios_of_one_id_and_two_contents_are_not_put_side_by_side(shaded: P
         assert columns_of(driver) == [run]
         assert "Another scenario has this id" in text_of(driver, "#session")
         driver.execute_script("document.querySelector('#session p.warn a').click()")
-        wait_for(driver, f"document.querySelector('.columns .facts').textContent.startsWith('{other}')")
+        wait_for(driver, f"document.querySelector('.columns h2').textContent.startsWith('{other}')")
     open_page(driver, shaded, "#view=list&from=0&group=1")  # nothing changed: the scenarios differ, or kept did not
     wait_for(driver, "document.querySelector('#count').textContent === '0 of 4 sessions'")
     open_page(driver, shaded, "#view=compare&scenario=sum_column-1&hash=%3Cb%3E")

@@ -137,6 +137,18 @@ def block(contents: Contents) -> dict[str, Any]:
     return dict(contents.blocks)["t0"]  # type: ignore[no-any-return]
 
 
+def test_progress_has_a_line_for_each_run_and_each_hundredth_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = made.scenarios(3)
+    sessions = [made.session(one, "x\n", sample=sample) for one in records for sample in range(35)]
+    runs = {"s": made.write_scenarios(tmp_path / "s", records), "r": made.write_rollout(tmp_path / "r", sessions)}
+    page_contents(runs)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rsplit(maxsplit=2)[0] for line in lines] == ["read 1/2", "read 2/2", "page 100/105", "page 105/105"]
+    assert lines[:2] == ["read 1/2 s scenarios", "read 2/2 r rollout"]
+
+
 def test_balance_is_counted_from_the_records(tmp_path: Path) -> None:
     """The manifests of a split and of hand-written scenarios hold none; the one in the helper's manifest is wrong."""
     directory = made.write_scenarios(tmp_path / "scenarios", made.scenarios(8))

@@ -43,7 +43,11 @@ def test_a_session_is_printed_as_text(tmp_path: Path) -> None:
 def test_an_eval_has_a_session_of_each_subject(tmp_path: Path) -> None:
     records = made.scenarios(2)
     run = made.write_eval(tmp_path / "eval", records, made.write_training(tmp_path / "adapter"), tmp_path / "none")
-    assert [one.outcome for one in find_sessions(f"{records[1].id}-s0", run)] == ["exit", "max_steps"]
+    id_ = f"{records[1].id}-s0"
+    found = find_sessions(id_, run)
+    assert {subject: one.outcome for subject, one in found.items()} == {"adapter": "exit", "base": "max_steps"}
+    heads = [line for line in run_show(id_, run).stderr.decode().splitlines() if line.startswith("--- ")]
+    assert [head.split(", ")[0] for head in heads] == [f"--- adapter: {id_}: kept", f"--- base: {id_}: not kept"]
 
 
 def test_the_mask_is_that_of_the_trainer(tmp_path: Path) -> None:

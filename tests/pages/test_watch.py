@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from pipeline import locks
 from operators.under_way import UnderWay
-from pages.watch import Watcher, duration, line_of
+from pages.watch import BEGIN_SECONDS, Watcher, duration, line_of, wait_for_manifest, watch
 from pipeline.files import write_json, write_record
 from schema import BadInputError
 from tests.helpers import ROOT, policy, run_directories as made, tiny
@@ -175,11 +176,11 @@ def test_generate_shows_scenarios_and_the_time_left(tmp_path: Path) -> None:
         locks.release(out)
 
 
-def test_an_eval_whose_base_plays_fewer_knows_its_total_once_the_adapter_plays(tmp_path: Path) -> None:
-    flags = {"compare_base": True, "n": 8, "base_n": 2}
-    out = begun(tmp_path / "out", "eval", flags=flags, inputs={"adapter_model.safetensors": "x"})
+def test_an_eval_whose_base_plays_fewer_knows_its_total_from_the_start(tmp_path: Path) -> None:
+    flags = {"compare_base": True, "n": 100, "base_n": 2}  # n: more than there are
+    out = begun(tmp_path / "out", "eval", flags=flags, inputs={"adapter_model.safetensors": "x"}, counts={"n": 8})
     with UnderWay(out / "base", total=2):
-        assert Watcher(out).look().total is None
+        assert Watcher(out).look().total == 10
     with UnderWay(out / "adapter", total=8):
         assert Watcher(out).look().total == 10
 
@@ -191,6 +192,7 @@ def test_an_eval_whose_base_plays_fewer_knows_its_total_once_the_adapter_plays(t
         ("sft", {"epochs": float("nan")}, b'{"step": 1, "epoch": 1}\n', "manifest.json: flags.epochs: 'nan' is no"),
         ("rl", {"updates": -3}, None, "manifest.json: flags.updates: '-3' is no whole number"),
         ("generate", {"n": [1]}, None, "manifest.json: flags.n: '[1]' is no whole number"),
+        ("eval", {"base_n": 0}, None, "manifest.json: flags.base_n: '0' is no whole number"),
         ("sft", {}, b'{"step": 1}\n\xff\n', "log_history.jsonl: a line is no logged step (line 2: 'utf-8' codec"),
         ("sft", {}, b'{"step": Infinity}\n', "log_history.jsonl: a line is no logged step (line 1: step is 'inf'"),
         ("sft", {}, b"[1]\n", "log_history.jsonl: a line is no logged step (line 1: step is 'None'"),
@@ -219,6 +221,27 @@ def test_half_a_manifest_is_one_line_that_names_it(text: str, words: str, tmp_pa
         Watcher(tmp_path).look()
     assert str(refused.value).startswith(f"{tmp_path}/manifest.json: {words}")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_stage_that_has_just_begun_gets_time_to_write_its_manifest(held: bool, tmp_path: Path) -> None:
+    if held:
+        locks.hold(tmp_path)
+    try:
+        threading.Timer(1.0, begun, [tmp_path, "generate"], {"flags": {"n": 4}}).start()
+        wait_for_manifest(tmp_path)
+        assert Watcher(tmp_path).look().total == 4
+    finally:
+        locks.release(tmp_path)
+
+
+def test_where_no_stage_begins_nobody_waits(tmp_path: Path) -> None:
+    write_record(tmp_path / "rollouts", made.session(made.scenarios(1)[0], "words\n"))
+    before = time.monotonic()
+    for directory in (tmp_path / "nowhere", tmp_path / "rollouts"):
+        with pytest.raises(BadInputError, match=r"no manifest\.json; name the --out of a stage that has begun"):
+            watch(directory)
+    assert time.monotonic() < before + BEGIN_SECONDS / 2
 
 
 @pytest.mark.parametrize(
@@ -372,8 +395,9 @@ def test_a_training_shows_steps_and_the_time_left(tmp_path: Path) -> None:
 
 def test_an_eval_counts_every_subject(tmp_path: Path) -> None:
     out = begun(
-        tmp_path / "out", "eval", flags={"compare_base": True, "n": 4}, inputs={"adapter_model.safetensors": "x"}
-    )
+        tmp_path / "out", "eval", flags={"compare_base": True}, counts={"n": 4},
+        inputs={"adapter_model.safetensors": "x"},
+    )  # fmt: skip
     for one in made.scenarios(4):
         write_record(out / "base", made.session(one, "words\n", outcome="max_steps"))
     locks.hold(out)

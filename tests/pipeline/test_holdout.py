@@ -38,3 +38,7 @@ def test_held_out_scenarios_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="whose archetype is held out here"):
         refuse(fresh, other)
     refuse(fresh)
+    write_json(held / "manifest.json", {"finished": True, "flags": {"by": "archetype", "side": "train"}})
+    for records, kind in (((seen,), "scenario"), ((other,), "archetype")):
+        with pytest.raises(BadInputError, match=f"whose {kind} lies in this training side of a split, t first"):
+            refuse(*records)

@@ -50,7 +50,7 @@ def test_a_signal_ends_a_script_with_its_code(number: signal.Signals, code: int)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=30)
         assert (process.returncode, stdout) == (code, "cleaned up\n")
-        assert stderr.strip() == "-c: interrupted; what was finished is on disk, rerun to go on"
+        assert stderr.strip() == "-c: interrupted; finished results are on disk, rerun the same command"
 
 
 DROPPED = """
@@ -76,7 +76,7 @@ def test_a_signal_whose_exception_python_drops_is_not_lost(seconds: str) -> None
         command, cwd=ROOT, preexec_fn=heed_signals, capture_output=True, text=True, timeout=50, check=False
     )
     assert (done.returncode, done.stdout) == (143, "goes on\n")
-    assert done.stderr.strip() == "-c: interrupted; what was finished is on disk, rerun to go on"
+    assert done.stderr.strip() == "-c: interrupted; finished results are on disk, rerun the same command"
 
 
 def test_a_deferred_signal_is_raised_at_the_end_of_its_block() -> None:

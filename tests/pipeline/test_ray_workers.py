@@ -288,7 +288,7 @@ def test_an_interrupt_leaves_no_sandbox_on_any_node(
         running.send_signal(number)
         _, message = running.communicate(timeout=90)
     assert running.returncode == code, message
-    assert message.splitlines()[-1] == f"{name}: interrupted; what was finished is on disk, rerun to go on"
+    assert message.splitlines()[-1] == f"{name}: interrupted; finished results are on disk, rerun the same command"
     assert "Traceback" not in message
     assert sandboxes_on(cluster.second) == []
 

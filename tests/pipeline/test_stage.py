@@ -1,6 +1,7 @@
 """A stage resumes in its directory with the same flags, and refuses others by name."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,20 @@ def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
         stage.begin(tmp_path / "file" / "out", stage="generate", flags={})
 
 
+def test_weights_are_as_readable_as_the_manifest(tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "base.safetensors"
+    manifest = stage.begin(out, stage="merge", flags={})
+    (out / "deeper").mkdir()
+    weights = [out / "model.safetensors", out / "deeper" / "adapter_model.safetensors", elsewhere]
+    for path in weights:
+        path.write_bytes(b"")
+        path.chmod(0o600)
+    (out / "base.safetensors").symlink_to(elsewhere)
+    (out / "manifest.json").chmod(0o640)  # as with umask 027
+    stage.finish(out, manifest, ids=[], counts={})
+    assert [stat.S_IMODE(path.stat().st_mode) for path in weights] == [0o640, 0o640, 0o600]
+
+
 def test_half_written_files_are_removed(tmp_path: Path) -> None:
     for half in (".manifest.json.12.tmp", "raw/.a.json.3.tmp"):
         (tmp_path / "out" / half).parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +134,7 @@ def test_exit_codes_and_streams(tmp_path: Path, capsys: pytest.CaptureFixture[st
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "x.json: field: remedy" in captured.err
-    assert "error: reap: no answer; rerun to go on" in captured.err
+    assert "error: reap: no answer; rerun the same command" in captured.err
 
 
 def test_nothing_that_others_wrote_reaches_the_terminal_as_control_characters(

@@ -398,7 +398,7 @@ def test_full_disk_ends_rollout_in_one_line(scenarios: Path, tmp_path: Path) -> 
         process = started_rollout(scenarios, out, *flags)
         stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
         assert (process.returncode, stdout) == (1, ""), stderr
-        assert stderr.splitlines()[-1].endswith(".json: No space left on device; make room and rerun to go on")
+        assert stderr.splitlines()[-1].endswith(".json: No space left on device; make room and rerun the same command")
         assert "Traceback" not in stderr
         assert not sandboxes_of(process)
         kept = [trajectory for trajectory in read_trajectories(out, partial=True) if trajectory.kept]
@@ -427,7 +427,7 @@ def test_full_disk_under_generate_loses_no_scenario(tmp_path: Path) -> None:
     try:
         full = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
         assert (full.returncode, full.stdout) == (1, ""), full.stderr
-        assert full.stderr.splitlines()[-1].endswith(": No space left on device; make room and rerun to go on")
+        assert full.stderr.splitlines()[-1].endswith(": No space left on device; make room and rerun the same command")
         before = {path.name: path.read_bytes() for path in (disk / "out").glob("*-????.json")}
         assert 0 < len(before) < 8
         subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
