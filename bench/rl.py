@@ -176,7 +176,7 @@ def length_of(parts: dict[str, Any]) -> float:
 
 def sampled_log_probs(policy: Policy, data: PolicyData) -> list[Any]:
     """The log-probs of the sampled tokens, row by row, as the trainer computes them."""
-    from training.layers import fast_layers  # needs torch
+    from model.layers import fast_layers  # needs torch
 
     policy.model.train()
     with fast_layers(policy.model):

@@ -412,7 +412,7 @@ def train_once(spec: Table, held: HeldBase | None = None) -> Table:
     import torch
     from transformers import set_seed
 
-    from training.layers import fast_layers  # needs torch
+    from model.layers import fast_layers  # needs torch
 
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     settings = TrainingSettings(lr=2e-4, **{name: spec[name] for name in TRAINED_WITH})

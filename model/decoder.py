@@ -8,7 +8,7 @@
 The new ids of all turns in progress are packed into one row without padding, whether an episode has one new id or a
 whole output. Only attention runs per episode, over that episode's own keys and values. So a new turn joins at the next
 step, and no cache is copied to make a batch. A context only grows. Its cache stays from turn to turn, and is dropped
-when the model's weights have changed since it was computed.
+when the model's weights have changed since it was computed. Weights must not change while a turn is in progress.
 """
 
 import sys
@@ -118,6 +118,9 @@ class Decoder:
             print(f"{type(model).__name__}: decodes without a cache, its layers are not all attention", file=sys.stderr)
         self.steps = 0
         self.sampled_tokens = 0
+        self._weights: Hashable = None  # weights_state() at the start of the turns in progress
+        self._forwards: list[tuple[Any, Any]] = []  # for these weights (model/layers.py)
+        self._in_progress = 0
         self._new: list[Turn] = []
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -125,21 +128,34 @@ class Decoder:
 
     def decode(self, turn: Turn) -> Turn:
         """Sample `turn` to its end, together with the turns of other threads. Raises any error of the model."""
-        weights = weights_state(self.model)
-        if turn.context.weights != weights:
-            turn.context.forget()
-            turn.context.weights = weights
         with self._wake:
+            if not self._in_progress:
+                self._look_at_weights()
+            if turn.context.weights != self._weights:
+                turn.context.forget()
+                turn.context.weights = self._weights
+            self._in_progress += 1
             self._new.append(turn)
             if self._thread is None:
                 # One thread for all forward passes: torch keeps a pool of workers for each thread that computes.
                 self._thread = threading.Thread(target=self._run, daemon=True, name="decoder")
                 self._thread.start()
             self._wake.notify()
-        turn.over.wait()
+        try:
+            turn.over.wait()
+        finally:
+            with self._wake:
+                self._in_progress -= 1
         if turn.error is not None:
             raise turn.error
         return turn
+
+    def _look_at_weights(self) -> None:
+        """Notice weights or adapters that have changed since the last turn."""
+        from model.layers import fast_forwards  # needs torch
+
+        if (weights := weights_state(self.model)) != self._weights:
+            self._weights, self._forwards = weights, fast_forwards(self.model) if self.use_cache else []
 
     def _run(self) -> None:
         """Step until no turn is left; a small model uses one core, because sandboxes need the others."""
@@ -193,13 +209,15 @@ class Decoder:
         """The logits after each context, (B, V). Caches all ids of each context. Call it in inference mode."""
         import torch
 
+        from model.layers import replaced  # needs torch
+
         if not self.use_cache:
             return torch.cat([next_logits(self.model, context.ids) for context in contexts])
         new = [context.ids[context.cached :] for context in contexts]
         ends = torch.tensor([len(ids) for ids in new]).cumsum(0)
         places = [range(context.cached, len(context.ids)) for context in contexts]
         device = self.model.device
-        with packed(self.model):
+        with packed(self.model), replaced(self._forwards):
             logits = self.model(
                 input_ids=torch.tensor([list(chain(*new))], device=device),  # (1, all new ids)
                 position_ids=torch.tensor([list(chain(*places))], device=device),

@@ -69,7 +69,7 @@ class Policy:
 
         The differences to the recorded log-probs, and the entropy, are those before the first optimizer step.
         """
-        from training.layers import fast_layers  # needs torch
+        from model.layers import fast_layers  # needs torch
 
         if not data.rows:
             return _figures({}, updated=False)

@@ -32,7 +32,7 @@ def train_pairs(data: PreferenceData, settings: DpoSettings, out: Path) -> tuple
     """Train and save the adapter; returns the loss of every step since the start, and figures for the summary."""
     from transformers import set_seed
 
-    from training.layers import fast_layers  # needs torch
+    from model.layers import fast_layers  # needs torch
 
     set_seed(settings.seed)
     model, _ = load_model(settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit)

@@ -273,7 +273,7 @@ def train(
     """Train and save the adapter; returns the loss of every step since the start, and figures for the summary."""
     from transformers import set_seed
 
-    from training.layers import fast_layers  # needs torch
+    from model.layers import fast_layers  # needs torch
 
     set_seed(settings.seed)
     warn_of_memory(dataset, settings, held)

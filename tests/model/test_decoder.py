@@ -1,6 +1,7 @@
 """Decoded ids do not depend on the cache, on other episodes, or on earlier weights."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -337,3 +338,40 @@ def test_turns_end_at_their_limits(base: Path, monkeypatch: pytest.MonkeyPatch) 
         thread.join(10)
     assert decoder._thread is None  # an idle decoder holds no thread
     assert decode(decoder, numbers(5, 0), 2).end == "length"
+
+
+def test_decoding_replaces_layers_and_leaves_none_behind(base: Path) -> None:
+    model = adapted(base)
+    decoder = Decoder(model)
+    decode(decoder, numbers(9, 1), 3)
+    names = {type(module).__name__ for module, _ in decoder._forwards}
+    assert {"Linear", "LlamaRMSNorm", "LlamaMLP"} <= names
+    assert not any("forward" in vars(module) for module in model.modules())
+
+
+def test_turns_that_overlap_look_at_the_weights_once(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks, began, go_on = [], threading.Event(), threading.Event()
+
+    def counted(model: Any) -> Any:
+        looks.append(model)
+        return weights_state(model)
+
+    def waits(_: list[int]) -> bool:
+        began.set()
+        return not go_on.wait(20)
+
+    monkeypatch.setattr("model.decoder.weights_state", counted)
+    shared = Decoder(adapted(base))
+    first = threading.Thread(target=lambda: decode(shared, numbers(9, 1), 2, ended=waits))
+    first.start()
+    assert began.wait(20)
+    second = threading.Thread(target=lambda: decode(shared, numbers(9, 2), 2))
+    second.start()
+    while shared._in_progress < 2:
+        time.sleep(0.01)
+    go_on.set()
+    first.join()
+    second.join()
+    assert len(looks) == 1
+    decode(shared, numbers(9, 3), 2)
+    assert len(looks) == 2

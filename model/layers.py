@@ -1,6 +1,6 @@
-"""Faster layers for training on a CPU: transformers' and peft's sums in fewer passes over memory.
+"""Faster layers on a CPU, for training and decoding: transformers' and peft's sums in fewer passes over memory.
 
-    from training.layers import fast_layers
+    from model.layers import fast_layers
 
     with fast_layers(model):
         loss.backward()
@@ -97,22 +97,35 @@ class Gate(Function):
 
 @contextmanager
 def fast_layers(model: Any) -> Iterator[None]:
-    """Inside the block the layers of a peft model on a CPU compute by this module; afterwards by their own code.
+    """Inside the block the layers of a peft model on a CPU compute by this module; afterwards by their own code."""
+    with replaced(fast_forwards(model)):
+        yield
 
-    Replaced are LoRA layers of plain linear layers (one adapter, no dropout) and the norms and gated blocks of Llama,
-    Mistral and Qwen. On other devices nothing changes.
+
+Forwards = list[tuple[Any, Any]]  # modules, and the forward pass of each
+
+
+def fast_forwards(model: Any) -> Forwards:
+    """The modules that compute by this one, with their forward passes; none on another device than a CPU.
+
+    These are LoRA layers of plain linear layers (one adapter, no dropout) and the norms and gated blocks of Llama,
+    Mistral and Qwen. A forward pass holds until adapters are switched, merged, scaled or taken away.
     """
     if model.device.type != "cpu":
-        yield
-        return
-    replaced = [(module, forward) for module in model.modules() if (forward := fast_forward(module))]
-    for module, forward in replaced:
-        module.forward = forward
+        return []
+    return [(module, forward) for module in model.modules() if (forward := fast_forward(module))]
+
+
+@contextmanager
+def replaced(forwards: Forwards) -> Iterator[None]:
+    """Inside the block these modules compute by these forward passes."""
+    for module, forward in forwards:
+        vars(module)["forward"] = forward  # Module.__setattr__ takes twenty times as long
     try:
         yield
     finally:
-        for module, _ in replaced:
-            del module.forward
+        for module, _ in forwards:
+            del vars(module)["forward"]
 
 
 def fast_forward(module: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from training import layers
+from model import layers
 from training.loop import add_gradients, add_lora, collate, compact_loss
 from training.settings import TrainingSettings
 
