@@ -1,30 +1,32 @@
 #!/usr/bin/env bash
-# Let the adapter of a proof practise in new scenarios of the kinds that it was trained on: DPO against RL, both
-# against where they began, at equal episodes.
+# Let the adapter of a proof practise in new scenarios of the kinds that it was trained on, by DPO and by RL at equal
+# episodes: is it better than where it began?
 #
-#     runs/practice.sh [SEED...]     # default 0 1: of RL; about six hours on 2 idle cores (estimated); every stage resumes
+#     runs/practice.sh [SEED...]       # default 0: of RL; about four hours on 2 idle cores; every stage resumes
 #
-# Reads   runs/out/proof/draw-21 (runs/proof.sh 21): the SFT adapter, what it was evaluated on, and its held-out sets
+# Reads   runs/out/proof/draw-21 (runs/proof.sh 21): the SFT adapter, its held-out sets, and the proof's eval of both
 # Writes  runs/out/practice/: reported, others, split (scenarios), pairs (the SFT adapter's episodes), inspect.txt, the
-#         adapters dpo, dpo-environment and rl-SEED, evals, rates.md, rates.html, curve-SEED.md
+#         adapters dpo and rl-SEED, evals, rates.md, rates.html, curve-SEED.md
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
 # The proof held out scenarios of the trained archetypes and played 100 of them. Those are reported on here too, so that
-# the proof's eval is the SFT row. Of the others, which nothing has read, a share is what every arm practises in: no
-# solution is shown, only the checker's verdict counts. The same adapters then play the proof's held-out archetypes.
+# the proof's eval is the SFT row; eval-more-* has 100 further ones. In a share of the others, which nothing has read,
+# every arm practises. No solution is shown there: the checker's verdict is all that it learns from. eval-archetypes-*
+# plays the proof's held-out archetypes. rates.html has the differences, paired by scenario, with intervals.
 #
-# dpo              pairs of the SFT adapter's own episodes, four of each scenario at temperature 1
-# dpo-environment  the ablation: the loss counts the environment's tokens too
-# rl-SEED          as many episodes, four of each scenario, played by the adapter as it is at each step
+# dpo       pairs of the SFT adapter's own episodes, four of each scenario at temperature 1
+# rl-SEED   as many episodes, four of each scenario, each step's played by the adapter as it is then
 #
-# PROOF OUT SHARE UPDATES EVERY EPISODES    other directories and sizes, for a trial run:
-#     OUT=/tmp/practice SHARE=0.03 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh 0
+# PROOF OUT SHARE UPDATES EVERY EPISODES DPO    other directories and sizes, and more flags of dpo.py (DPO="--loss
+# dmpo", or --loss-on-environment, the ablation), for another --out or a trial run:
+#     OUT=/tmp/practice SHARE=0.03 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 PROOF=${PROOF:-runs/out/proof/draw-21}
 OUT=${OUT:-runs/out/practice}
-limits=(--max-steps 24 --max-new-tokens 80)
+limits=(--max-steps 24 --max-new-tokens 80 --workers 32)
+read -ra more <<<"${DPO:-}"
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
@@ -38,39 +40,37 @@ done
 step python split.py --scenarios "$OUT/others" --by scenario --fraction "${SHARE:-0.292}" --seed 1 --out "$OUT/split"
 practised=$OUT/split/holdout
 
-# evaluate NAME ADAPTER: play what is reported on, and held-out archetypes.
+# evaluate SET SCENARIOS NAME ADAPTER: play one of the three sets.
 evaluate() {
-  local common=(--adapter "$2" --n "${EPISODES:-100}" --seed 21 "${limits[@]}")
-  step python eval.py "${common[@]}" --scenarios "$OUT/reported" --out "$OUT/eval-scenarios-$1"
-  step python eval.py "${common[@]}" --scenarios "$PROOF/unread/holdout" --out "$OUT/eval-archetypes-$1"
-  new+=("$OUT/eval-scenarios-$1")
-  held+=("$OUT/eval-archetypes-$1")
+  step python eval.py --adapter "$4" --scenarios "$2" --n "${EPISODES:-100}" --seed 21 "${limits[@]}" --out "$OUT/eval-$1-$3"
+  runs+=("$OUT/eval-$1-$3")
 }
 
-new=("$PROOF/eval-scenarios") held=("$PROOF/eval-archetypes")
+runs=("$PROOF/eval-scenarios" "$PROOF/eval-archetypes")
+evaluate more "$OUT/split/train" sft "$PROOF/adapter"
 
 step python rollout.py --operator local --adapter "$PROOF/adapter" --scenarios "$practised" --samples 4 --temperature 1 \
-  --seed 1 "${limits[@]}" --workers 16 --out "$OUT/pairs"
-dpo=(--adapter "$PROOF/adapter" --data "$OUT/pairs" --holdout "$OUT/reported")
+  --seed 1 "${limits[@]}" --out "$OUT/pairs"
+dpo=(--adapter "$PROOF/adapter" --data "$OUT/pairs" --holdout "$OUT/reported" "${more[@]}")
 step python dpo.py "${dpo[@]}" --inspect --show 1 2>"$OUT/inspect.txt"
 step python dpo.py "${dpo[@]}" --out "$OUT/dpo"
-evaluate dpo "$OUT/dpo"
-step python dpo.py "${dpo[@]}" --out "$OUT/dpo-environment" --loss-on-environment
-evaluate dpo-environment "$OUT/dpo-environment"
+evaluate scenarios "$OUT/reported" dpo "$OUT/dpo"
+evaluate more "$OUT/split/train" dpo "$OUT/dpo"
+evaluate archetypes "$PROOF/unread/holdout" dpo "$OUT/dpo"
 
-[ $# -gt 0 ] || set -- 0 1
-for seed in "$@"; do
+for seed in "${@:-0}"; do
+  rl=$OUT/rl-$seed
   step python rl.py --adapter "$PROOF/adapter" --scenarios "$practised" --holdout "$OUT/reported" --seed "$seed" \
-    "${limits[@]}" --updates "${UPDATES:-12}" --save-every "${EVERY:-6}" --workers 16 --out "$OUT/rl-$seed"
+    "${limits[@]}" --updates "${UPDATES:-12}" --save-every "${EVERY:-6}" --out "$rl"
   curve=("$PROOF/eval-scenarios")
-  for saved in "$OUT/rl-$seed"/steps/*; do
-    name=rl-$seed-$(basename "$saved")
-    step python eval.py --adapter "$saved" --scenarios "$OUT/reported" --n "${EPISODES:-100}" --seed 21 "${limits[@]}" \
-      --out "$OUT/eval-scenarios-$name"
-    curve+=("$OUT/eval-scenarios-$name")
+  for saved in "$rl"/steps/*; do
+    evaluate scenarios "$OUT/reported" "rl-$seed-$(basename "$saved")" "$saved"
+    curve+=("${runs[-1]}")
   done
   step python report.py --runs "${curve[@]}" --table "$OUT/curve-$seed.md"
-  evaluate "rl-$seed" "$OUT/rl-$seed"
+  evaluate scenarios "$OUT/reported" "rl-$seed" "$rl"
+  evaluate more "$OUT/split/train" "rl-$seed" "$rl"
+  evaluate archetypes "$PROOF/unread/holdout" "rl-$seed" "$rl"
 done
 
-step python report.py --runs "${new[@]}" "${held[@]}" --table "$OUT/rates.md" --html "$OUT/rates.html"
+step python report.py --runs "${runs[@]}" --table "$OUT/rates.md" --html "$OUT/rates.html"
