@@ -120,7 +120,7 @@ def fast_forwards(model: Any) -> Forwards:
 def replaced(forwards: Forwards) -> Iterator[None]:
     """Inside the block these modules compute by these forward passes."""
     for module, forward in forwards:
-        module.__dict__["forward"] = forward  # Module.__setattr__ takes twenty times as long
+        module.__dict__["forward"] = forward  # quicker than Module.__setattr__
     try:
         yield
     finally:
