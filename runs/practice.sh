@@ -12,7 +12,8 @@
 # The proof held out scenarios of the trained archetypes and played 100 of them. Those are reported on here too, so that
 # the proof's eval is the SFT row; eval-more-* has 100 further ones. In a share of the others, which nothing has read,
 # every arm practises. No solution is shown there: the checker's verdict is all that it learns from. eval-archetypes-*
-# plays the proof's held-out archetypes. rates.html has the differences, paired by scenario, with intervals.
+# plays the proof's held-out archetypes. rates.html has the differences, paired by scenario, with intervals; `python -m
+# dev.practice` has them for both sets of new scenarios together.
 #
 # dpo       pairs of the SFT adapter's own episodes, four of each scenario at temperature 1
 # rl-SEED   as many episodes, four of each scenario, each step's played by the adapter as it is then
@@ -64,11 +65,12 @@ for seed in "${@:-0}"; do
     "${limits[@]}" --updates "${UPDATES:-12}" --save-every "${EVERY:-6}" --out "$rl"
   curve=("$PROOF/eval-scenarios")
   for saved in "$rl"/steps/*; do
+    ! cmp -s "$saved/adapter_model.safetensors" "$rl/adapter_model.safetensors" || continue # the end is played below
     evaluate scenarios "$OUT/reported" "rl-$seed-$(basename "$saved")" "$saved"
     curve+=("${runs[-1]}")
   done
-  step python report.py --runs "${curve[@]}" --table "$OUT/curve-$seed.md"
   evaluate scenarios "$OUT/reported" "rl-$seed" "$rl"
+  step python report.py --runs "${curve[@]}" "${runs[-1]}" --table "$OUT/curve-$seed.md"
   evaluate more "$OUT/split/train" "rl-$seed" "$rl"
   evaluate archetypes "$PROOF/unread/holdout" "rl-$seed" "$rl"
 done
