@@ -1,78 +1,95 @@
 #!/usr/bin/env bash
-# Let the adapter of a proof practise in new scenarios of the kinds that it was trained on, by DPO and by RL at equal
-# episodes: is it better than where it began?
+# Let the evening's adapter practise in new scenarios of its kinds of work, by DPO and by RL at equal episodes: is it
+# better than where it began?
 #
-#     runs/practice.sh [SEED...]       # default 0: of RL; about four hours on 2 idle cores; every stage resumes
+#     runs/practice.sh [ARM...]     # default: dpo rl-0; about four hours on 2 idle cores; every stage resumes
 #
-# Reads   runs/out/proof/draw-21 (runs/proof.sh 21): the SFT adapter, its held-out sets, and the proof's eval of both
-# Writes  runs/out/practice/: reported, others, split (scenarios), pairs (the SFT adapter's episodes), inspect.txt, the
-#         adapters dpo and rl-SEED, evals, rates.md, rates.html, curve-SEED.md
+# Reads   runs/out/evening (runs/evening.sh): trained-kinds, both held-out sets, adapter, eval-archetypes
+# Writes  runs/out/practice/: scenarios, new, split, reported (scenarios), pairs (the evening's adapter's episodes),
+#         inspect.txt, an adapter for each arm, evals, rates.md, rates.html
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
-# The proof held out scenarios of the trained archetypes and played 100 of them. Those are reported on here too, so that
-# the proof's eval is the SFT row; eval-more-* has 100 further ones. In a share of the others, which nothing has read,
-# every arm practises. No solution is shown there: the checker's verdict is all that it learns from. eval-archetypes-*
-# plays the proof's held-out archetypes. rates.html has the differences, paired by scenario, with intervals; `python -m
-# dev.practice` has them for both sets of new scenarios together.
+# The author goes on where the evening's ended: 240 new scenarios. In 144 of them the arms practise. No solution is shown
+# there: the checker's verdict is all that they learn from. The other 96 and the evening's held-out scenarios are
+# reported on, and so are the evening's held-out archetypes.
 #
-# dpo       pairs of the SFT adapter's own episodes, four of each scenario at temperature 1
-# rl-SEED   as many episodes, four of each scenario, each step's played by the adapter as it is then
+# dpo               pairs of the evening's adapter's own episodes, four of each scenario at temperature 1
+# dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
+# rl-SEED           as many episodes, four of each scenario, each step's played by the adapter as it is then
 #
-# PROOF OUT SHARE UPDATES EVERY EPISODES DPO    other directories and sizes, and more flags of dpo.py (DPO="--loss
-# dmpo", or --loss-on-environment, the ablation), for another --out or a trial run:
-#     OUT=/tmp/practice SHARE=0.03 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
+# EVENING OUT NEW UPDATES EVERY EPISODES STEPS    other directories and sizes, for a trial run after one of evening.sh:
+#     EVENING=/tmp/evening OUT=/tmp/practice NEW=16 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
-PROOF=${PROOF:-runs/out/proof/draw-21}
+EVENING=${EVENING:-runs/out/evening}
 OUT=${OUT:-runs/out/practice}
-limits=(--max-steps 24 --max-new-tokens 80 --workers 32)
-read -ra more <<<"${DPO:-}"
+[ $# -gt 0 ] || set -- dpo rl-0
+limits=(--max-steps "${STEPS:-24}" --max-new-tokens 80 --workers 32)
+sft=$EVENING/adapter
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
-# Which scenarios are reported on is what the proof's eval has played.
-mkdir -p "$OUT/reported" "$OUT/others"
-for scenario in "$PROOF"/scenarios/holdout/*-*.json; do
-  side=others
-  [ ! -e "$PROOF/eval-scenarios/adapter/$(basename "$scenario" .json)-s0.json" ] || side=reported
-  cp "$scenario" "$OUT/$side"
+mkdir -p "$OUT/new" "$OUT/reported"
+[ -d "$OUT/scenarios" ] || cp -r "$EVENING/trained-kinds" "$OUT/scenarios"
+old=("$EVENING"/trained-kinds/*-*.json)
+kinds=$(basename -a "${old[@]}" | sed 's/-.*//' | sort -u | paste -sd,)
+step python generate.py --author template --difficulties easy,medium --workers 8 --tasks "$kinds" \
+  --n $((${#old[@]} + ${NEW:-240})) --seed 61 --out "$OUT/scenarios"
+for scenario in "$OUT"/scenarios/*-*.json; do
+  [ -e "$EVENING/trained-kinds/$(basename "$scenario")" ] || cp "$scenario" "$OUT/new"
 done
-step python split.py --scenarios "$OUT/others" --by scenario --fraction "${SHARE:-0.292}" --seed 1 --out "$OUT/split"
-practised=$OUT/split/holdout
+step python split.py --scenarios "$OUT/new" --by scenario --fraction 0.4 --seed 1 --out "$OUT/split"
+cp "$EVENING"/scenarios-split/holdout/*-*.json "$OUT"/split/holdout/*-*.json "$OUT/reported"
+practised=$OUT/split/train
 
-# evaluate SET SCENARIOS NAME ADAPTER: play one of the three sets.
+# evaluate NAME ADAPTER, evaluate_archetypes NAME ADAPTER: play one of the two held-out sets.
 evaluate() {
-  step python eval.py --adapter "$4" --scenarios "$2" --n "${EPISODES:-100}" --seed 21 "${limits[@]}" --out "$OUT/eval-$1-$3"
-  runs+=("$OUT/eval-$1-$3")
+  step python eval.py --adapter "$2" --scenarios "$OUT/reported" --n "${EPISODES:-200}" --seed 1 "${limits[@]}" \
+    --out "$OUT/eval-$1"
+  runs+=("$OUT/eval-$1")
+}
+evaluate_archetypes() {
+  step python eval.py --adapter "$2" --scenarios "$EVENING/archetypes/holdout" \
+    --n "${EPISODES:-60}" --seed 1 "${limits[@]}" --out "$OUT/eval-archetypes-$1"
+  runs+=("$OUT/eval-archetypes-$1")
 }
 
-runs=("$PROOF/eval-scenarios" "$PROOF/eval-archetypes")
-evaluate more "$OUT/split/train" sft "$PROOF/adapter"
+runs=("$EVENING/eval-archetypes")
+evaluate sft "$sft"
 
-step python rollout.py --operator local --adapter "$PROOF/adapter" --scenarios "$practised" --samples 4 --temperature 1 \
-  --seed 1 "${limits[@]}" --out "$OUT/pairs"
-dpo=(--adapter "$PROOF/adapter" --data "$OUT/pairs" --holdout "$OUT/reported" "${more[@]}")
-step python dpo.py "${dpo[@]}" --inspect --show 1 2>"$OUT/inspect.txt"
-step python dpo.py "${dpo[@]}" --out "$OUT/dpo"
-evaluate scenarios "$OUT/reported" dpo "$OUT/dpo"
-evaluate more "$OUT/split/train" dpo "$OUT/dpo"
-evaluate archetypes "$PROOF/unread/holdout" dpo "$OUT/dpo"
-
-for seed in "${@:-0}"; do
-  rl=$OUT/rl-$seed
-  step python rl.py --adapter "$PROOF/adapter" --scenarios "$practised" --holdout "$OUT/reported" --seed "$seed" \
-    "${limits[@]}" --updates "${UPDATES:-12}" --save-every "${EVERY:-6}" --out "$rl"
-  curve=("$PROOF/eval-scenarios")
-  for saved in "$rl"/steps/*; do
-    ! cmp -s "$saved/adapter_model.safetensors" "$rl/adapter_model.safetensors" || continue # the end is played below
-    evaluate scenarios "$OUT/reported" "rl-$seed-$(basename "$saved")" "$saved"
-    curve+=("${runs[-1]}")
-  done
-  evaluate scenarios "$OUT/reported" "rl-$seed" "$rl"
-  step python report.py --runs "${curve[@]}" "${runs[-1]}" --table "$OUT/curve-$seed.md"
-  evaluate more "$OUT/split/train" "rl-$seed" "$rl"
-  evaluate archetypes "$PROOF/unread/holdout" "rl-$seed" "$rl"
+for arm; do
+  case $arm in
+  dpo*)
+    step python rollout.py --operator local --adapter "$sft" --scenarios "$practised" --samples 4 --temperature 1 \
+      --seed 1 "${limits[@]}" --out "$OUT/pairs"
+    dpo=(--adapter "$sft" --data "$OUT/pairs" --holdout "$OUT/reported")
+    [ "$arm" = dpo ] || dpo+=(--loss-on-environment)
+    inspected=0
+    step python dpo.py "${dpo[@]}" --inspect --show 1 2>"$OUT/inspect.txt" || inspected=$?
+    if [ "$inspected" != 0 ]; then
+      cat "$OUT/inspect.txt" >&2
+      # An adapter that never succeeds, or always, gives no pair: then this arm is left out.
+      grep -q "no pair to train on" "$OUT/inspect.txt" && continue
+      exit "$inspected" # an ERROR of --inspect, a held-out session say
+    fi
+    step python dpo.py "${dpo[@]}" --out "$OUT/$arm"
+    ;;
+  rl-*)
+    step python rl.py --adapter "$sft" --scenarios "$practised" --holdout "$OUT/reported" --seed "${arm#rl-}" \
+      "${limits[@]}" --updates "${UPDATES:-18}" --save-every "${EVERY:-6}" --out "$OUT/$arm"
+    for saved in "$OUT/$arm"/steps/*; do
+      ! cmp -s "$saved/adapter_model.safetensors" "$OUT/$arm/adapter_model.safetensors" || continue # played below
+      evaluate "$arm-$(basename "$saved")" "$saved"
+    done
+    ;;
+  *)
+    echo "practice.sh: $arm is no arm; name dpo, dpo-environment or rl-SEED, for example runs/practice.sh dpo rl-0" >&2
+    exit 2
+    ;;
+  esac
+  evaluate "$arm" "$OUT/$arm"
+  evaluate_archetypes "$arm" "$OUT/$arm"
 done
 
 step python report.py --runs "${runs[@]}" --table "$OUT/rates.md" --html "$OUT/rates.html"
