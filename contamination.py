@@ -32,6 +32,7 @@ from authoring.templates.words import WORDS
 from authoring.templates.world import masked
 from pipeline.files import read_scenarios, read_trajectories, write_json, write_record
 from pipeline.hidden import as_text
+from records.overlap import CountedSessions
 from schema import BadInputError, Scenario
 
 GRAM_WORDS, LEAST_WORDS = 13, 4
@@ -65,6 +66,7 @@ def main(
     if data:
         rows = [row for row in read_trajectories(data, partial=partial, scenarios=scenarios) if row.kept]
         typed = [command for row in rows for command in row.commands]
+        figures["sessions"] = CountedSessions.of((row.id, row.scenario_hash) for row in rows).model_dump()
         found = found_in(everything, (turn.content for row in rows for turn in row.messages))
         left_out = {name for name, grams in wanted.items() if unread and was_read(grams, found)}
         left = union_of(grams for name, grams in wanted.items() if name not in left_out)

@@ -21,7 +21,8 @@ from formats.columns import columns_of
 from pipeline.hidden import as_text
 from pipeline.rates import RATES, rate_of
 from pipeline.tables import CELL, format_difference, format_rate
-from records.overlap import Count, Overlap
+from records.base import TrainedSession
+from records.overlap import Count, CountedSessions, Overlap
 from schema import AdapterIdentity, EvalReport, Manifest, Scenario, Trajectory, axis_balance, axis_values
 
 MAX_CELL_CHARS = 200
@@ -189,7 +190,7 @@ def adapter_card(parts: AdapterParts, *, licence: str, base_model: str | None) -
             else "The list of sessions is missing."
         ),
         "Rates": _rates(parts.reports),
-        "Decontamination": _overlaps(parts.overlaps),
+        "Decontamination": _overlaps(parts.overlaps, identity.trained_on),
         "Licence": f"{_code(licence)}, for the adapter's weights.",
         "Must not be used for": f"{MISUSE} " + _evaluated_on(parts.reports),
     }
@@ -325,14 +326,15 @@ def _sessions(sessions: Sequence[Trajectory], manifest: Manifest | None) -> str:
     )
 
 
-def _overlaps(overlaps: Sequence[Overlap]) -> str:
-    """The counts of contamination.py, of each held-out set."""
+def _overlaps(overlaps: Sequence[Overlap], trained_on: Sequence[TrainedSession] = ()) -> str:
+    """The counts of contamination.py, of each held-out set; for an adapter, whether they are of its own sessions."""
     if not overlaps:
         return "The counts are missing: `contamination.py` was not run, or its `overlap.json` was not given."
-    return "\n\n".join(map(_overlap, overlaps))
+    trained = CountedSessions.of((one.trajectory_id, one.content_hash) for one in trained_on)
+    return "\n\n".join(_overlap(one, trained if trained_on else None) for one in overlaps)
 
 
-def _overlap(overlap: Overlap) -> str:
+def _overlap(overlap: Overlap, trained: CountedSessions | None) -> str:
     """13-grams and commands of one held-out set that were read."""
     rows = [
         [_code(corpus), _code(part), str(counts.runs), str(counts.shared)]
@@ -341,6 +343,9 @@ def _overlap(overlap: Overlap) -> str:
     ]
     head = ["read", "part of the held-out scenarios", "13-grams", "of them read"]
     told = f"Held-out set {_code(overlap.holdout)}: 13-grams that occur in the training data, names masked."
+    if trained and overlap.sessions:
+        same = "those" if overlap.sessions == trained else "not exactly those"
+        told += f" {overlap.sessions.count} sessions were read for this: {same} that the adapter was trained on."
     commands = overlap.whole_commands
     whole = f"\n\nOf {commands.distinct} whole commands {commands.distinct_read} occur there." if commands else ""
     return f"{told}\n\n{_table(head, rows) if rows else 'No 13-grams were counted.'}{whole}"

@@ -14,6 +14,7 @@ from authoring.templates.providers import provider
 from authoring.templates.world import Names
 from contamination import found_in, grams_in, grams_of, runs_of, was_read, whole, whole_commands
 from pipeline.files import read_scenarios, write_json, write_record
+from records.overlap import CountedSessions
 from schema import BadInputError, Message, Scenario
 from taxonomy import ANNOUNCEMENTS, PROVIDERS, Combination
 from tests.helpers import tiny
@@ -115,6 +116,7 @@ def test_directives_in_trajectories_are_found(tmp_path: Path, capsys: pytest.Cap
     assert json.loads(out.read_text()) == figures
     found = figures["shared"]["data"]["directives"]
     assert found["shared"] == found["runs"] == len(grams_of(held)["directives"])
+    assert figures["sessions"] == CountedSessions.of([(row.id, row.scenario_hash)]).model_dump()
     write_record(tmp_path / "others", scenario("b", task="sum_column"))
     with pytest.raises(BadInputError, match="no trajectory of 1 scenarios"):
         count(data=tmp_path / "data", scenarios=tmp_path / "others", unread=None)

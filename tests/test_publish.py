@@ -23,7 +23,7 @@ from generate import sample_combinations
 from model.loading import adapter_hash, model_hash
 from pipeline.files import read_json, write_identity, write_json, write_record, write_report
 from pipeline.rates import compare_subjects
-from records.overlap import Overlap
+from records.overlap import CountedSessions, Overlap
 from schema import (
     AdapterIdentity,
     EvalReport,
@@ -58,7 +58,7 @@ PATH = {"PATH": f"{Path(program('publish.py')[0]).parent}:/usr/bin:/bin"}
 
 def identity() -> AdapterIdentity:
     one = TrainedSession(scenario_id="a", content_hash="", archetype="copy_files", trajectory_id="a-s0")
-    trained = [one.model_copy(update={"content_hash": str(at // 2)}) for at in range(6)]
+    trained = [one.model_copy(update={"content_hash": str(at // 2), "trajectory_id": f"a-s{at}"}) for at in range(6)]
     return AdapterIdentity(base="base/x", base_hash="f" * 64, flags={"lr": 1e-3, "base": HOSTILE}, trained_on=trained)
 
 
@@ -474,6 +474,19 @@ def test_hostile_text_renders_as_text_in_every_place(which: str) -> None:
     again = type(card)(card.content)
     assert head_of(again) == head_of(card)
     assert head_of(card)["license"].startswith("«ESC»[31m«U+202E»")
+
+
+def test_an_adapters_card_says_whether_the_counts_are_of_its_own_sessions() -> None:
+    about = identity()
+    own = [(one.trajectory_id, one.content_hash) for one in about.trained_on]
+    for sessions, words in [(own[::-1], "6 sessions were read for this: those"), (own[1:], "not exactly those")]:
+        counted = CountedSessions.of(sessions)
+        card = adapter_card(
+            AdapterParts("a", about, overlaps=[Overlap(shared={}, sessions=counted)]), licence="mit", base_model=None
+        )
+        assert f"{words} that the adapter was trained on." in card.text
+    older = AdapterParts("a", about, overlaps=[Overlap(shared={})])
+    assert "sessions were read" not in adapter_card(older, licence="mit", base_model=None).text
 
 
 def test_an_overlap_file_of_another_shape_is_one_line(tmp_path: Path) -> None:
