@@ -132,8 +132,9 @@ def check_cascade_settings(settings: CascadeSettings) -> tuple[list[Scenario], P
     assert settings.prices is not None
     stage.require_seconds(settings.timeout_seconds)
     stage.require_temperature(settings.temperature)
-    if min(settings.max_steps, settings.max_new_tokens, settings.workers) < 1:
-        raise BadInputError("--max-steps, --max-new-tokens, --workers: at least 1")
+    stage.require_at_least_one(
+        max_steps=settings.max_steps, max_new_tokens=settings.max_new_tokens, workers=settings.workers
+    )
     scenarios = read_scenarios(settings.scenarios, partial=settings.partial)
     prices = read_prices(settings.prices)
     for side in ("cheap", "frontier"):

@@ -122,8 +122,7 @@ def check_export_settings(settings: ExportSettings) -> tuple[list[Path], Path]:
         if known is None or known.terminal != "exit":
             remedy = "name a shipped one that can be done (python taxonomy.py)"
             raise BadInputError(f"--archetype: {settings.archetype!r} is unknown or a blocked one; {remedy}")
-    if min(settings.max_length_tokens, settings.per_scenario) < 1:
-        raise BadInputError("--max-length-tokens, --per-scenario: at least 1")
+    stage.require_at_least_one(max_length_tokens=settings.max_length_tokens, per_scenario=settings.per_scenario)
     return settings.archive, settings.out
 
 

@@ -59,6 +59,10 @@ from schema import BadInputError, OwnTaxonomy, Scenario, axis_balance, known_val
 from taxonomy import ARCHETYPES, DIFFICULTIES, SHIPPED, Combination, Taxonomy
 
 ATTEMPTS_PER_SCENARIO = 5  # give up when the yield is below one in five
+NOT_ENOUGH = (
+    "{} attempts were not enough, and a rerun would make the same ones; take what is there with --partial, or name "
+    "another --out with other --tasks, more --repairs or a stronger teacher"
+)
 SANDBOX_TRIES = 3  # of one attempt within a run, before the run ends
 ALL_GATES = ("reply", "schema", *GATES, "duplicate")
 
@@ -144,7 +148,7 @@ def main(settings: GenerateSettings) -> int:
         stage.finish(out, manifest, ids=[scenario.id for scenario in generation.admitted], counts=counts)
     else:
         there = len(generation.admitted)
-        print(f"generate: {ended}; {there} of {n} scenarios are in {out}, rerun to go on", file=sys.stderr)
+        print(f"generate: {there} of {n} scenarios are in {out}; {ended}", file=sys.stderr)
     rounded = {axis: one and round(one, 3) for axis, one in counts["balance"].items()}
     stage.print_summary({
         "stage": "generate", "n": n, **counts, "balance": rounded, "voided": generation.voided, "ended": ended or None,
@@ -279,23 +283,24 @@ class _Generation:
         """Settle the attempts in order until `n` are admitted; returns why it ended before that, or an empty string."""
         n, workers = self.settings.n, self.settings.workers
         under_way: deque[_Job] = deque()
+        tried = islice(stream, ATTEMPTS_PER_SCENARIO * n)
         try:
             release = self.nodes.release if self.nodes else remove_all
             with WorkerPool(workers, cancelled=self.cancelled, release=release) as pool:
                 while len(self.admitted) < n:
                     # Never more than are missing: what comes after the last one admitted would be thrown away.
-                    while len(under_way) < min(2 * workers, n - len(self.admitted)):
-                        under_way.append(self._start(pool, next(stream), {}))
-                    if under_way[0].attempt.number >= ATTEMPTS_PER_SCENARIO * n:
-                        return f"{ATTEMPTS_PER_SCENARIO * n} attempts were not enough"
+                    missing = min(2 * workers, n - len(self.admitted)) - len(under_way)
+                    under_way.extend(self._start(pool, attempt, {}) for attempt in islice(tried, missing))
+                    if not under_way:
+                        return NOT_ENOUGH.format(ATTEMPTS_PER_SCENARIO * n)
                     job = under_way.popleft()
                     if again := self._settle(job, job.future.result(), bar):
                         under_way.appendleft(self._start(pool, job.attempt, again))
         except (SandboxError, EndpointError) as error:
             self.voided = 1
-            return f"attempt {job.attempt.id} is void: {error}"
+            return f"attempt {job.attempt.id} is void: {error}; rerun to go on"
         except BudgetSpentError as error:
-            return str(error)
+            return f"{error}; rerun to go on"
         return ""
 
     def _start(self, pool: WorkerPool, attempt: Attempt, overruled: Mapping[int, str]) -> _Job:

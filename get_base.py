@@ -56,6 +56,8 @@ its training data, its abilities and its limits.
 
 def main(*, out: Path, hub: str | None, compare: Path | None, redo: bool) -> int:
     """Download, convert, check; then compare with the published weights where they are given."""
+    if compare is not None:
+        check_model(str(compare))
     manifest = stage.begin(out, stage="get_base", flags={"hub": hub, "version": VERSION}, redo=redo)
     if not manifest.finished:
         work = out / ".download"
@@ -239,6 +241,11 @@ def distance(out: Path, other: Path) -> dict[str, float]:
     import torch
 
     (mine, tokenizer), (theirs, _) = (load_model(path, dtype="fp32", device="cpu") for path in (out, other))
+    shapes = [[weight.shape for weight in model.parameters()] for model in (mine, theirs)]
+    if shapes[0] != shapes[1]:
+        raise BadInputError(
+            f"--compare {other}: its weights have other shapes; name the same model's published weights"
+        )
     pairs = list(zip(mine.parameters(), theirs.parameters(), strict=True))
     ids = tokenizer(str(__doc__), add_special_tokens=False, return_tensors="pt")
     with torch.inference_mode():

@@ -42,9 +42,9 @@ from pipeline.files import (
     write_manifest,
 )
 from pipeline.hidden import as_text
-from pipeline.holdout import overlap, print_unknown_split
+from pipeline.holdout import overlap, print_unknown_split, session_in
 from sandbox.containers import reap, require_image
-from schema import AdapterIdentity, BadInputError, Scenario, TrainedSession, Trajectory
+from schema import AdapterIdentity, BadInputError, Scenario, Trajectory
 from training import reload, run
 from training.continued import (
     RATE_SHARE,
@@ -171,7 +171,7 @@ def check_updates(
     if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
         print(line, file=sys.stderr)
     if settings.holdout:
-        refuse_held_out(settings, start, to_be_trained(scenarios), "--scenarios")
+        refuse_held_out(settings, start, list(map(session_in, scenarios)), "--scenarios")
     if settings.replay is not None:
         refuse_other_base(settings.replay, settings.base)
     if steps is not None and not any(policy_data_of(groups, settings).rows for groups in steps):
@@ -191,14 +191,6 @@ def image_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> str:
     image = require_image(settings.image)
     reap()
     return image
-
-
-def to_be_trained(scenarios: Sequence[Scenario]) -> list[TrainedSession]:
-    """The scenarios as sessions that a run may train on; an episode of any of them may be played."""
-    return [
-        TrainedSession(scenario_id=one.id, content_hash=one.content_hash, archetype=one.task, trajectory_id=one.id)
-        for one in scenarios
-    ]
 
 
 def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -> Plan:
@@ -277,7 +269,7 @@ def findings_of(
     findings = []
     if settings.holdout:
         held_out = read_scenarios(settings.holdout, partial=settings.partial)
-        sessions = [*to_be_trained(scenarios), *sessions_behind(settings.base, start)]
+        sessions = [*map(session_in, scenarios), *sessions_behind(settings.base, start)]
         for kind, ids in overlap(sessions, settings.holdout, held_out).items():
             level = "ERROR" if ids else "OK"
             findings.append(Finding(level, f"holdout_{kind}", f"{len(ids)} whose {kind} is held out", ids))

@@ -8,8 +8,8 @@ Writes  <out>/<id>.json (schema.Trajectory), <out>/manifest.json
 Needs   a Docker engine; SEKFT_OP_MODEL unless --operator says otherwise; agent: an image of runs/agent_image.sh
 
 Every rollout gets its own container. Trajectories that are not kept are written too, with the reasons. A rollout whose
-sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again retries only those, a
-rollout whose sandbox broke twice at most.
+sandbox or endpoint broke is recorded as such and makes the exit code 1; the same command again retries only those. A
+rollout whose sandbox breaks three times stays void, and is named; it does not change the exit code any more.
 When several rollouts in a row fail on the operator's side, the rest is left for a rerun.
 """
 
@@ -46,7 +46,7 @@ from operators.local import local_operators
 from operators.protocol import Operator
 from operators.ray_episodes import RayRun
 from operators.reference import ReferenceOperator
-from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
+from operators.rollouts import ATTEMPTS, RolloutPlan, is_final, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_json, read_scenarios
 from pipeline.rates import agent_counts, outcome_counts
 from pipeline.ray_workers import add_ray_flag, require_ray
@@ -145,7 +145,10 @@ def main(settings: RolloutSettings) -> int:
         stage.finish(settings.out, manifest, ids=done, counts=summary)
     about = {"out": str(settings.out), "samples": settings.samples, "resumed": resumed}
     stage.print_summary({**about, **summary})
-    return stage.WORLD_FAILED if summary["voided"] or summary["unplayed"] else stage.DONE
+    given_up = sorted(one.id for one in done.values() if one.outcome in VOIDED and is_final(one))
+    if given_up:
+        print(f"{len(given_up)} rollouts stay void after {ATTEMPTS} attempts, {given_up[0]} first", file=sys.stderr)
+    return stage.WORLD_FAILED if summary["voided"] > len(given_up) or summary["unplayed"] else stage.DONE
 
 
 def check_rollout_settings(settings: RolloutSettings) -> None:
@@ -157,15 +160,14 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
     if settings.operator == "endpoint" and not settings.completions:
         stage.refuse_unread(settings, parser(), every - {"render"}, "--operator endpoint without --completions")
     require_ray(settings.ray)
-    limit = 1 if settings.limit is None else settings.limit
-    samples = settings.samples_by_terminal().values()
-    counted = (
-        *samples, settings.max_steps, settings.max_new_tokens, settings.max_tokens, settings.at_once(), limit
+    stage.require_at_least_one(
+        samples=settings.samples, panic_samples=settings.panic_samples, max_steps=settings.max_steps,
+        max_new_tokens=settings.max_new_tokens, max_tokens=settings.max_tokens, workers=settings.workers,
+        limit=settings.limit,
     )  # fmt: skip
+    if settings.retries < 0:
+        raise BadInputError(f"--retries {settings.retries}: must be at least 0")
     stage.require_seconds(settings.timeout_seconds)
-    if min(counted) < 1:
-        names = "--samples, --panic-samples, --max-steps, --max-new-tokens, --max-tokens, --workers, --limit"
-        raise BadInputError(f"{names}: at least 1")
     stage.require_temperature(settings.temperature)
     if (settings.operator == "agent") != (settings.agent is not None):
         raise BadInputError(
@@ -200,7 +202,7 @@ def check_rollout_settings(settings: RolloutSettings) -> None:
                 "train an adapter with --render chat"
             )
     sampled = not settings.completions and settings.answers == "model"
-    if sampled and max(samples) > 1 and not settings.temperature:
+    if sampled and max(settings.samples_by_terminal().values()) > 1 and not settings.temperature:
         print("--samples: without --temperature every sample of a local model is the same", file=sys.stderr)
 
 

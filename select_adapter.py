@@ -32,17 +32,15 @@ from operators.evaluation import MAX_VOIDED_SHARE, choose
 from operators.local import local_operators
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_scenarios, write_json
-from pipeline.holdout import refuse_overlap, refuse_trained_on
+from pipeline.holdout import refuse_overlap, refuse_trained_on, session_in
 from pipeline.rates import event_rates, paired
 from pipeline.tables import format_difference, format_rate
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import (
     VOIDED,
     AdapterCandidate,
-    BadInputError,
     Scenario,
     SelectedAdapter,
-    TrainedSession,
     Trajectory,
 )
 
@@ -102,15 +100,16 @@ def main(settings: SelectionSettings) -> int:
 def check_selection(settings: SelectionSettings) -> list[Scenario]:
     """The selection scenarios. Raises BadInputError where a flag, a candidate or a scenario cannot be used."""
     stage.require_seconds(settings.timeout_seconds)
-    if min(settings.max_steps, settings.max_new_tokens, settings.workers) < 1:
-        raise BadInputError("--max-steps, --max-new-tokens, --workers: at least 1")
+    stage.require_at_least_one(
+        max_steps=settings.max_steps, max_new_tokens=settings.max_new_tokens, workers=settings.workers
+    )
     records = read_scenarios(settings.scenarios, partial=settings.partial)
     if settings.holdout is None:
         print("no --holdout: nobody checks that these scenarios are not those that report", file=sys.stderr)
     else:
         reported = read_scenarios(settings.holdout, partial=settings.partial)
         refuse_overlap(
-            [session_with(one) for one in records], settings.holdout, reported,
+            list(map(session_in, records)), settings.holdout, reported,
             trained=f"{settings.scenarios} selects on", remedy="select on other scenarios than those that report",
         )  # fmt: skip
     check_machine(settings.base, settings.dtype)
@@ -119,13 +118,6 @@ def check_selection(settings: SelectionSettings) -> list[Scenario]:
     remedy = "select on scenarios that neither the base nor a candidate was trained on"
     refuse_trained_on(settings.base, settings.candidates, settings.scenarios, records, remedy=remedy)
     return records
-
-
-def session_with(scenario: Scenario) -> TrainedSession:
-    """A selection scenario as sekft.json would name it, to be compared with held-out ones."""
-    return TrainedSession(
-        scenario_id=scenario.id, content_hash=scenario.content_hash, archetype=scenario.task, trajectory_id=scenario.id
-    )
 
 
 def flags_of_selection(settings: SelectionSettings) -> dict[str, Any]:
@@ -193,7 +185,7 @@ def selection_of(
         why=why,
         scenarios=str(settings.scenarios),
         n=len(scenarios),
-        selected_on=[session_with(one) for one in scenarios.values()],
+        selected_on=list(map(session_in, scenarios.values())),
         base_clean_rate=event_rates(list(base.values()), scenarios).clean_rate,
         candidates=candidates,
     )

@@ -50,8 +50,9 @@ def main(
     load_4bit: bool,
 ) -> int:
     """Load the model, serve it until the script is interrupted."""
-    if max_new_tokens < 1 or (slots is not None and slots < 1) or not 0 <= temperature <= 2:
-        raise BadInputError("--max-new-tokens, --slots: at least 1; --temperature: between 0 and 2")
+    stage.require_at_least_one(max_new_tokens=max_new_tokens, slots=slots)
+    if not 0 <= temperature <= 2:
+        raise BadInputError(f"--temperature {temperature}: must lie between 0 and 2")
     if (url is None) != (model is None) or (url is not None and (adapter is not None or name is not None)):
         raise BadInputError("--url, --model: name both or neither; then no --adapter and no --name: it serves its own")
     if url is not None:

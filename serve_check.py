@@ -58,8 +58,9 @@ def main(
     assert url
     assert model
     stage.require_seconds(timeout_seconds)
-    if min(n, max_new_tokens) < 1 or context_tokens <= 2 * max_new_tokens:
-        raise BadInputError("--n, --max-new-tokens: at least 1; --context-tokens: more than twice --max-new-tokens")
+    stage.require_at_least_one(n=n, max_new_tokens=max_new_tokens)
+    if context_tokens <= 2 * max_new_tokens:
+        raise BadInputError(f"--context-tokens {context_tokens}: must be more than twice --max-new-tokens")
     fetch(base, adapter)
     if adapter is not None and render is not None:
         raise BadInputError("--render: the adapter says which render it was trained with; drop the flag")

@@ -55,9 +55,12 @@ def main(
             f"change --k, --archetypes or --fraction"
         )
     flags = {"by": by, "archetypes": archetypes, "k": k, "fraction": fraction, "seed": seed}
-    for side in ("train", "holdout"):
+    manifests = {  # both sides are begun before one is written: a side of another split is refused
+        side: stage.begin(out / side, stage="split", flags={**flags, "side": side}, inputs=[scenarios], redo=redo)
+        for side in ("train", "holdout")
+    }
+    for side, manifest in manifests.items():
         chosen = [record for record in records if (record.id in holdout) == (side == "holdout")]
-        manifest = stage.begin(out / side, stage="split", flags={**flags, "side": side}, inputs=[scenarios], redo=redo)
         for record in chosen:
             write_record(out / side, record)
         tasks = sorted({record.task for record in chosen})

@@ -1,9 +1,10 @@
 """Pass rows through the guards in their order, and account for every row under exactly one heading.
 
-    export = Export(out, settings, holdout, count)
+    guards = Guards(holdout, count, max_length_tokens=4096, truncate=False, contradicted=set())
+    export = Export(out, guards, {"trl": FORMS["trl"]}, per_scenario=4)
     for row in rows:
         export.take(row)
-    report = export.finish()
+    export.finish()
 
 The order: held out, reward hack, over length, unusable, duplicate. What is left is exported: a resolved row as an SFT
 line, and rows of one policy on one task as preference pairs. A row that is left and serves for neither is `unused`.

@@ -121,11 +121,12 @@ class ChatClient:
         extra = {"response_format": response_format} if formatted else {}
         try:
             answer = self._create("chat", {**request, **extra})
-        except RequestRefusedError:
-            if not formatted:
+        except RequestRefusedError as error:
+            if not formatted or isinstance(error, ContextLengthError):
                 raise
+            reply = self._ask_once(request, None, text_required)
             self.takes_format = False
-            return self._ask_once(request, None, text_required)
+            return reply
         return read_reply(answer, text_required=text_required)
 
     def _create(self, kind: Literal["chat", "completions"], request: dict[str, Any]) -> Any:

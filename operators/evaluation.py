@@ -96,8 +96,12 @@ def evaluate(settings: EvalSettings, held: HeldBase | None = None) -> int:
     require_ray(settings.ray)
     stage.require_seconds(settings.timeout_seconds)
     stage.require_temperature(settings.temperature)
-    if settings.base_n is not None and settings.base_n < 1:
-        raise BadInputError(f"--base-n is {settings.base_n}; play at least 1 scenario, or drop --compare-base")
+    stage.require_at_least_one(
+        base_n=settings.base_n, max_steps=settings.max_steps, max_new_tokens=settings.max_new_tokens,
+        workers=settings.workers,
+    )  # fmt: skip
+    if settings.base_n is not None and settings.subjects() == ["adapter"]:
+        raise BadInputError("--base-n: belongs to --compare-base or --clean-up; add one, or drop it")
     check_machine(settings.base, settings.dtype)  # before a hub's weights are fetched
     fetch(settings.base, settings.adapter)
     if settings.adapter is not None and settings.render is not None:
@@ -233,7 +237,7 @@ def node_subject(settings: EvalSettings, subject: Subject, cancelled: threading.
     """The same on a node of a cluster, which loads the model. A node plays one subject, so the adapter stays off."""
     model, renderer = load_subjects(settings)
     if is_bare(settings, subject):
-        model.disable_adapter().__enter__()
+        model.base_model.disable_adapter_layers()  # the context of disable_adapter() would end here
     return operators_of(settings, subject, model, renderer, cancelled)
 
 

@@ -77,9 +77,12 @@ def refuse_other_image(scenarios: Sequence[Scenario], image: str) -> None:
 def read_finished(out: Path, episode: Episode) -> Trajectory | None:
     """The trajectory that an earlier run wrote; None where there is none, or where it is to be played again."""
     earlier = _read_earlier(out, episode)
-    if earlier is None or earlier.outcome not in VOIDED:
-        return earlier
-    return earlier if _was_attempt(earlier) and earlier.attempt >= ATTEMPTS else None
+    return earlier if earlier is None or is_final(earlier) else None
+
+
+def is_final(earlier: Trajectory) -> bool:
+    """True where no rerun plays the episode again: it is not void, or was its last attempt."""
+    return earlier.outcome not in VOIDED or (_was_attempt(earlier) and earlier.attempt >= ATTEMPTS)
 
 
 def numbered(out: Path, episode: Episode) -> Episode:

@@ -86,12 +86,12 @@ def page_contents(runs: Mapping[str, Path], *, partial: bool = False) -> Content
             if manifest is not None and not manifest.finished and not partial:
                 path = directory / "manifest.json"
                 raise BadInputError(f"{path}: finished: false; rerun that stage or pass --partial")
-            kind = kind_of(directory)
+            kind = kind_of(directory, manifest)
             found.runs.append(about(label, kind, manifest))
             GATHER[kind](found, label, directory, manifest, partial)
             bar.record(label, kind)
     for training, label in found.trainings.items():
-        add_curves(found, label, training)
+        add_curves(found, label, training, partial)
     for group in found.groups:
         if group.report is None:
             group.report = report_of_group(group.episodes, found.scenarios)
@@ -99,7 +99,7 @@ def page_contents(runs: Mapping[str, Path], *, partial: bool = False) -> Content
     return contents_of(found)
 
 
-def kind_of(directory: Path) -> str:
+def kind_of(directory: Path, manifest: Manifest | None) -> str:
     """eval, training, scenarios or rollout. Raises BadInputError."""
     if not directory.is_dir():
         raise BadInputError(f"{directory}: no such directory; name one that a stage wrote")
@@ -113,6 +113,10 @@ def kind_of(directory: Path) -> str:
         return "scenarios"
     if isinstance(first, dict) and "steps" in first:
         return "rollout"
+    if manifest is not None and manifest.stage == "eval":
+        raise BadInputError(
+            f"{directory}: no report.json, which eval.py writes at its end; --watch shows it until then"
+        )
     raise BadInputError(
         f"{directory}: holds no report.json, no records and no log_history.jsonl; name a directory that generate.py, "
         "rollout.py, eval.py or a training wrote"
@@ -212,9 +216,9 @@ def add_scenarios(found: Gathered, records: Sequence[Scenario]) -> None:
     found.scenarios |= {record.content_hash: record for record in records}
 
 
-def add_curves(found: Gathered, label: str, directory: Path) -> None:
+def add_curves(found: Gathered, label: str, directory: Path, partial: bool) -> None:
     """One curve per logged figure: loss, reward and whatever else the trainer wrote at each step."""
-    rows = read_history(directory)
+    rows = read_history(directory, partial=partial)
     names = [
         name
         for name in dict.fromkeys(name for row in rows for name in row)

@@ -32,6 +32,11 @@ COMMAND_WIDTH = 100
 RECENT_STEPS = 10
 AVERAGED = ("loss", "reward")  # over the recent steps of a training
 TRAININGS = ("sft", "dpo", "rl")
+INSIDE: dict[str, tuple[str, ...]] = {  # stage -> the directories in its --out that hold episodes
+    "eval": get_args(Subject),
+    "cascade": ("cheap", "frontier"),
+    "select_adapter": ("base", "candidate-*"),
+}
 NOT_RECORDS = ("manifest.json", "report.json", "render.json", "sekft.json", "overlap.json", "adapter_config.json")
 
 
@@ -126,9 +131,8 @@ class Watcher:
         if manifest.stage is None:
             raise BadInputError(f"{path}: stage: missing; name the --out of a stage that has begun")
         now = time.time()
-        places = [self.directory, *(self.directory / subject for subject in get_args(Subject))]
-        if manifest.stage == "rl":
-            places.append(self.directory / episodes_of_rl())
+        inside = (episodes_of_rl(),) if manifest.stage == "rl" else INSIDE.get(manifest.stage, ())
+        places = [self.directory, *(path for name in inside for path in sorted(self.directory.glob(name)))]
         tallies = [tally for place in places if (tally := self._tally(place)).done or tally.live or tally.unreadable]
         history = None
         if (self.directory / LOG).exists():

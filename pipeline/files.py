@@ -117,7 +117,7 @@ def read_taxonomy(path: Path) -> OwnTaxonomy:
 def read_manifest(directory: Path) -> Manifest | None:
     """A directory's manifest; None where there is none."""
     path = directory / "manifest.json"
-    return checked(path, read_json(path), Manifest, "rerun the stage with --redo") if path.exists() else None
+    return checked(path, read_json(path), Manifest, "delete the directory, or name another") if path.exists() else None
 
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:

@@ -19,6 +19,13 @@ class SelectedPath(PosixPath):
     selected_on: Sequence[TrainedSession] = ()
 
 
+def session_in(scenario: Scenario) -> TrainedSession:
+    """A session that may be played in a scenario, as sekft.json would name it."""
+    return TrainedSession(
+        scenario_id=scenario.id, content_hash=scenario.content_hash, archetype=scenario.task, trajectory_id=scenario.id
+    )
+
+
 def session_of(trajectory: Trajectory) -> TrainedSession:
     """What an adapter remembers of a trajectory that it is trained on."""
     return TrainedSession(

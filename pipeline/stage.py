@@ -112,6 +112,13 @@ def require_seconds(seconds: float, flag: str = "--timeout-seconds") -> None:
         raise BadInputError(f"{flag} {seconds}: must be more than 0, and finite")
 
 
+def require_at_least_one(**values: int | None) -> None:
+    """Raise BadInputError for the first of these flags that is set and below 1."""
+    for name, value in values.items():
+        if value is not None and value < 1:
+            raise BadInputError(f"--{name.replace('_', '-')} {value}: must be at least 1")
+
+
 def refuse_unread(settings: Any, flags: argparse.ArgumentParser, read: Collection[str], beside: str) -> None:
     """Raise BadInputError for a flag that was set, to its default too, and that nothing reads beside another.
 

@@ -90,13 +90,13 @@ class Events:
 
 def main() -> int:
     """Classify each line of stdin as one turn."""
-    lines = [line.rstrip("\n") for line in sys.stdin]
-    for line in lines:
+    counts = {"turns": 0, "command": 0, "terminal": 0, "prose": 0}
+    for line in sys.stdin:
         kind = "terminal" if terminal_of(line) else "command" if is_command(line) else "prose"
-        print(f"{kind:9} {line}", file=sys.stderr)
-    print_summary(
-        {"turns": len(lines), "command": sum(map(is_command, lines)), "terminal": sum(map(is_terminal, lines))}
-    )
+        print(f"{kind:9} {line.rstrip()}", file=sys.stderr)
+        counts["turns"] += 1
+        counts[kind] += 1
+    print_summary(counts)
     return 0
 
 

@@ -1,6 +1,7 @@
 """Do what every conversion of an adapter does: refuse bad places, check the bound, let identity and licence travel.
 
-    def make(work: Path) -> LogitDifference: ...      # write the files into `work` and compare their logits with ours
+    def make(work: Path, sessions: Sequence[Sequence[Message]]) -> LogitDifference:
+        ...      # write the files into `work`, and compare their logits with ours on the sessions
 
     return run_conversion(request, make, what="merged into its base")
 

@@ -299,9 +299,10 @@ BAD_INPUT = {
     "sft weight": (["--sft-weight", "-1"], "--sft-weight is -1.0"),
     "loss": (["--loss", "ipo"], "invalid choice"),
     "ablation": (["--loss", "dmpo", "--loss-on-environment"], "--loss-on-environment belongs to --loss sigmoid"),
-    "cap": (["--per-scenario", "0"], "--per-scenario is 0"),
+    "cap": (["--per-scenario", "0"], "--per-scenario 0: must"),
     "price": (["--usd-per-hour", "-1"], "--usd-per-hour is -1.0"),
     "the start adapter": (["--out", "{start}", "--redo"], "is the start adapter"),
+    "out of another stage": (["--out", "{tmp}/rolled"], "holds the output of stage 'rollout'; name another --out"),
 }
 
 
@@ -310,6 +311,7 @@ def test_bad_input_is_one_line_and_exit_2(
     name: str, base: Path, start: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_record(tmp_path / "lost", trajectory("a-s0"))
+    write_json(tmp_path / "rolled" / "manifest.json", {"stage": "rollout", "finished": True, "flags": {"samples": 1}})
     write_bytes(tmp_path / "other" / "adapter_model.safetensors", b"")
     write_bytes(tmp_path / "other" / "render.json", (start / "render.json").read_bytes())
     flags = {**read_identity(start).flags}

@@ -174,7 +174,9 @@ def assert_read_as_sampled(episode: Trajectory, renderer: Renderer) -> None:
         (["--adapter", "data"], "adapter_model.safetensors"),
         (["--render", "chat"], "--render"),
         (["--n", "0"], "--n is 0"),
-        (["--base-n", "0"], "--base-n is 0"),
+        (["--base-n", "0"], "--base-n 0: must be at least 1"),
+        (["--max-steps", "0"], "--max-steps 0: must be at least 1"),
+        (["--workers", "0"], "--workers 0: must be at least 1"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(place: Path, flags: list[str], words: str) -> None:

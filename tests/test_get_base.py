@@ -108,6 +108,15 @@ def test_distance_to_itself_is_none(made: Made) -> None:
     assert found == {"relative_weight_error": 0.0, "same_best_token": 1.0, "mean_logit_difference": 0.0}
 
 
+def test_another_model_cannot_be_compared(made: Made, tmp_path: Path) -> None:
+    tiny.base(tmp_path / "tiny")
+    with pytest.raises(BadInputError, match=r"--compare .*tiny: its weights have other shapes"):
+        get_base.distance(made[0], tmp_path / "tiny")
+    with pytest.raises(BadInputError, match="no such base directory"):
+        get_base.main(out=tmp_path / "new", hub=None, compare=tmp_path / "nowhere", redo=False)
+    assert not (tmp_path / "new").exists()
+
+
 def test_weights_of_another_size_are_seen(made: Made, tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 

@@ -462,9 +462,10 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "kl": (["--kl", "-1"], "--kl is -1.0"),
     "clip": (["--clip-low", "1"], "--clip-low is 1.0"),
     "shares": (["--discover-share", "0.6", "--directive-share", "0.5"], "together they must stay below 1"),
-    "no updates": (["--updates", "0"], "--updates is 0"),
+    "no updates": (["--updates", "0"], "--updates 0: must"),
     "image": (["--image", "sekft-nowhere"], "sekft-nowhere"),
     "the start adapter": (["--out", "{sft}", "--redo"], "is the start adapter"),
+    "out of another stage": (["--out", "{tmp}/foreign"], "holds the output of stage 'rollout'; name another --out"),
 }
 
 
@@ -475,7 +476,9 @@ def test_bad_input_is_one_line_and_exit_2(
     write_record(tmp_path / "foreign", tiny.trajectory("foreign-s0"))
     write_record(tmp_path / "bare", tiny.trajectory("w0-s0"))
     for directory in ("foreign", "bare"):
-        write_json(tmp_path / directory / "manifest.json", {"finished": True})
+        write_json(
+            tmp_path / directory / "manifest.json", {"stage": "rollout", "finished": True, "flags": {"limit": 1}}
+        )
     given, message = BAD_INPUT[name]
     words = [word.format(tmp=tmp_path, sft=made / "sft") for word in given]
     flags = flags_of(made, tmp_path / "o", *words)

@@ -138,6 +138,20 @@ def test_rerun_repeats_voided_rollouts_only(announced: tuple[Path, list[Scenario
     assert len(texts) == 1
 
 
+def test_what_stays_void_is_named_and_no_rerun_is_asked_for(few: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert script(few, out, "--operator", "reference")[0] == 0
+    path = sorted(out.glob("*-s0.json"))[0]
+    void = {"outcome": "sandbox_failed", "verified": False, "kept": False, "reasons": ["voided"], "attempt": 3}
+    write_json(path, read_json(path) | void)
+    code, summary, message = script(few, out, "--operator", "reference", "--samples", "2")
+    assert (code, summary["voided"], summary["unplayed"]) == (0, 1, 0), message
+    assert f"1 rollouts stay void after 3 attempts, {path.stem} first" in message
+    write_json(path, read_json(path) | {"attempt": 2})
+    assert script(few, out, "--operator", "reference", "--samples", "2")[0] == 0
+    assert read_json(path)["kept"]
+
+
 def test_rate_limits_and_slow_answers_are_waited_for(announced: tuple[Path, list[Scenario]], tmp_path: Path) -> None:
     directory, scenarios = announced
     answer = teacher(scenarios)
@@ -349,6 +363,7 @@ def test_bad_flags_are_one_line_and_exit_2(few: Path, base: Path, tmp_path: Path
         (["--operator", "somebody"], {}, "invalid choice"),
         (["--operator", "reference", "--samples", "0"], {}, "--samples"),
         (["--operator", "reference", "--sample", "1"], {}, "unrecognized arguments"),
+        (["--retries", "-1"], {}, "--retries -1: must be at least 0"),
         (["--operator", "reference", "--base", str(base)], {}, "--operator local"),
         (["--operator", "reference", "--no-scaffold"], {}, "--no-scaffold belongs to --operator endpoint"),
         (["--operator", "reference", "--dtype", "fp32"], {}, "--dtype: --operator reference does not read it"),

@@ -116,7 +116,7 @@ def test_what_cannot_be_served_is_refused(base: Path) -> None:
     assert "--url http://127.0.0.1:9/v1" in refusal(base, url="http://127.0.0.1:9/v1", model="m")
     assert "--url, --model: name both or neither" in refusal(base, url="http://127.0.0.1:9/v1")
     assert "--port 70000: cannot listen there" in refusal(base, port=70_000)
-    assert "--temperature: between 0 and 2" in refusal(base, temperature=3.0)
+    assert "--temperature 3.0: must lie between 0 and 2" in refusal(base, temperature=3.0)
 
 
 @pytest.mark.parametrize("started", [True, False])

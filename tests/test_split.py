@@ -1,6 +1,7 @@
 """split.py holds out scenarios or whole archetypes, as its seed decides, and refuses impossible splits."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,15 @@ def test_fraction_is_held_out_within_each_archetype(scenarios: Path, tmp_path: P
     assert done.returncode == 0, done.stderr
     holdout = read_scenarios(tmp_path / "holdout")
     assert sorted(record.task for record in holdout) == sorted(TASKS)
+
+
+def test_a_side_of_another_split_is_refused_before_anything_is_written(scenarios: Path, tmp_path: Path) -> None:
+    flags = ["--scenarios", str(scenarios), "--out", str(tmp_path), "--by", "scenario", "--fraction", "0.25"]
+    assert split(*flags, "--seed", "1").returncode == 0
+    shutil.rmtree(tmp_path / "train")
+    done = split(*flags, "--seed", "2")
+    assert (done.returncode, "--seed was 1, is 2" in done.stderr) == (2, True), done.stderr
+    assert not list((tmp_path / "train").glob("[!.]*-*.json"))
 
 
 def test_split_depends_on_the_seed(scenarios: Path) -> None:

@@ -17,9 +17,8 @@ from model.loading import adapter_hash, fetch, model_hash
 from model.render import Renderer
 from pipeline.files import read_identity, read_manifest, read_scenarios, sessions_in_base
 from pipeline.holdout import each_once, refuse_overlap
-from pipeline.stage import MAY_GROW
 from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession
-from training.run import load_tokenizer
+from training.run import is_finished, load_tokenizer
 from training.settings import ContinuedSettings
 
 OF_THE_START = ("render", "lora_r", "lora_alpha", "lora_targets")  # the form that an adapter keeps
@@ -46,10 +45,7 @@ def checked_start(settings: C, out: Path) -> tuple[C, Renderer, bool]:
     """
     if settings.adapter.resolve() == out.resolve():
         raise BadInputError(f"--out {out}: is the start adapter; name another --out")
-    before = None if settings.redo else read_manifest(out)
-    finished = before is not None and before.finished
-    if before is not None and any(getattr(settings, name) != before.flags[name] for name in MAY_GROW & {*before.flags}):
-        finished = False
+    finished = is_finished(None if settings.redo else read_manifest(out), settings)
     if not finished:
         loading.check_machine(settings.base, settings.dtype)
     fetch(settings.base, settings.adapter)

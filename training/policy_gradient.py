@@ -1,7 +1,7 @@
 """Policy gradients on whole episodes: rewards, advantages, the rows to train, and the clipped loss.
 
-    scored = [Scored(episode, reward_of(episode, scenario, settings)) for episode in episodes]
-    data = policy_rows(group_by_scenario(scored), settings, vocabulary=49152)
+    group = Group(scenario.id, episodes, [reward_of(one, scenario, settings) for one in episodes])
+    data = policy_rows([group], settings, vocabulary=49152)
     loss = surrogate(log_probs, row, settings)
 
 An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once

@@ -1,6 +1,6 @@
 """Run reinforcement learning step by step: play or read episodes, reward them, update, write the state.
 
-    figures = train_policy(settings, out, scenarios, renderer)
+    state, figures = train_policy(settings, out, scenarios, renderer, None, identity, image_digest)
 
 A step is done when its directory <out>/checkpoints/step-<n> has its name: it is written under another name and renamed.
 It holds the adapter, the optimizer, and everything that the next step depends on. A killed run goes on from the last

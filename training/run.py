@@ -55,7 +55,7 @@ def fit(settings: FitSettings, held: HeldBase | None = None) -> int:
         return plan_data(given, settings, trajectories, others)
     out, base = out_of(settings), settings.base
     before = None if settings.redo else read_manifest(out)
-    finished = before is not None and before.finished
+    finished = is_finished(before, settings)
     if before is not None and settings.render is None:  # a rerun: the tokenizer need not be read to know it
         settings = dataclasses.replace(settings, render=before.flags.get("render"))
     settings = check_run(settings, trajectories, finished=finished)
@@ -93,6 +93,14 @@ def refuse_several_processes(script: str) -> None:
         raise BadInputError(
             f"WORLD_SIZE is {processes}: {script} is one process on one device; start it with plain python"
         )
+
+
+def is_finished(before: Manifest | None, settings: CommonSettings) -> bool:
+    """True where a run has finished with the epochs, updates and limit of the settings; with larger ones it goes on."""
+    if before is None or not before.finished:
+        return False
+    may_grow = [(name, value) for name, value in before.flags.items() if name in stage.MAY_GROW]
+    return all(getattr(settings, name, value) == value for name, value in may_grow)
 
 
 def prepare(

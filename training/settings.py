@@ -22,7 +22,7 @@ from model.hardware import Workload
 from model.loading import DTYPES, pick_dtype
 from model.render import Wire
 from pipeline.files import read_json
-from pipeline.stage import add_base_flag, add_render_flag
+from pipeline.stage import add_base_flag, add_render_flag, require_at_least_one
 from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
@@ -149,10 +149,7 @@ class CommonSettings(WeightSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in AT_LEAST_ONE:
-            value = getattr(self, name, None)
-            if value is not None and value < 1:
-                raise BadInputError(f"--{name.replace('_', '-')} is {value}; it must be at least 1")
+        require_at_least_one(**{name: getattr(self, name, None) for name in AT_LEAST_ONE})
         if self.show_rows < 0:
             raise BadInputError(f"--show is {self.show_rows}; it must be at least 0")
         if self.lr is not None and not 0 < self.lr < 1:

@@ -94,6 +94,15 @@ def test_refused_response_format_is_left_out() -> None:
         assert [request.body.get("response_format") for request in server.requests] == [FORMAT, None, None]
 
 
+def test_a_request_that_is_too_long_says_nothing_about_response_format() -> None:
+    with ChatServer([fail(400, message="maximum context length is 9 tokens"), say("ls")]) as server:
+        asked = client(server)
+        with pytest.raises(ContextLengthError):
+            asked.ask(MESSAGES, model="m", response_format=FORMAT)
+        assert asked.ask(MESSAGES, model="m", response_format=FORMAT).text == "ls"
+        assert [request.body.get("response_format") for request in server.requests] == [FORMAT, FORMAT]
+
+
 @pytest.mark.parametrize(
     ("status", "message", "kind"),
     [

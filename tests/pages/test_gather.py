@@ -24,11 +24,11 @@ def test_kinds_are_read_off_the_files(tmp_path: Path) -> None:
     adapter = made.write_training(tmp_path / "adapter")
     made.write_eval(tmp_path / "eval", records, adapter, source)
     made.write_rollout(tmp_path / "rollout", [made.session(records[0], "words\n")])
-    kinds = {path.name: kind_of(path) for path in tmp_path.iterdir()}
+    kinds = {path.name: kind_of(path, None) for path in tmp_path.iterdir()}
     assert kinds == {"scenarios": "scenarios", "adapter": "training", "eval": "eval", "rollout": "rollout"}
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInputError, match=r"holds no report\.json, no records and no log_history\.jsonl"):
-        kind_of(tmp_path / "empty")
+        kind_of(tmp_path / "empty", None)
 
 
 def test_rates_of_a_rollout_need_its_scenarios_for_discovery(tmp_path: Path) -> None:
@@ -208,6 +208,17 @@ def test_unfinished_directories_need_partial(tmp_path: Path) -> None:
     assert page_contents({"out": directory}, partial=True).index["runs"][0]["notes"] == [
         "not finished: what is there so far"
     ]
+
+
+def test_a_live_training_is_drawn_and_a_live_eval_is_watched(tmp_path: Path) -> None:
+    training = made.write_training(tmp_path / "adapter")
+    whole = page_contents({"t": training}).index["curves"]
+    with (training / "log_history.jsonl").open("a") as log:
+        log.write('{"step": 99')
+    assert page_contents({"t": training}, partial=True).index["curves"] == whole
+    write_json(tmp_path / "eval" / "manifest.json", {"stage": "eval", "finished": False})
+    with pytest.raises(BadInputError, match=r"no report\.json, .*--watch"):
+        page_contents({"e": tmp_path / "eval"}, partial=True)
 
 
 def test_every_record_is_on_the_page_once(tmp_path: Path) -> None:

@@ -125,6 +125,15 @@ def test_a_running_rl_is_followed_from_its_episodes(base: Path, tmp_path: Path) 
     assert lines[-1].startswith("rl finished | step 2/2, "), lines
 
 
+@pytest.mark.parametrize(("stage", "inside"), [("cascade", "frontier"), ("select_adapter", "candidate-2")])
+def test_episodes_are_found_where_the_stage_writes_them(stage: str, inside: str, tmp_path: Path) -> None:
+    out = begun(tmp_path / "out", stage)
+    for number in range(2):
+        write_record(out / inside, tiny.trajectory(f"a-{number}-s0"))
+    (tally,) = Watcher(out).look().tallies
+    assert (tally.label, tally.done) == (inside, 2)
+
+
 def test_rl_shows_steps_reward_episodes_and_the_time_left(tmp_path: Path) -> None:
     flags = {"updates": 50, "epochs": 1, "replay": False}
     out = begun(tmp_path / "out", "rl", flags=flags)

@@ -28,7 +28,7 @@ from pipeline.ray_workers import Nodes
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, require_image
 from schema import BadInputError
-from tests.helpers import ROOT, tiny
+from tests.helpers import ROOT, policy, tiny
 from tests.helpers.processes import heed_signals
 from tests.helpers.ray_cluster import FIRST_ENGINE, LoggedHold, TwoNodes, client_of, head, two_nodes
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
@@ -127,6 +127,19 @@ def test_eval_samples_the_tokens_of_threads(cluster: TwoNodes, few: Path, tmp_pa
         # Which sessions share a batch is a matter of time, and moves the last digits.
         assert record.pop("log_probs") == pytest.approx(expected[id_].pop("log_probs"), abs=1e-4)
     assert found == expected
+
+
+def test_the_bare_base_plays_without_the_adapter_on_a_node_too(cluster: TwoNodes, few: Path, tmp_path: Path) -> None:
+    base = tiny.base(tmp_path / "base")
+    start = policy.undecided_adapter(base, tmp_path / "sft", policy.write_worlds(tmp_path / "worlds"))
+    flags = ["--base", str(base), "--scenarios", str(few), "--n", "2", "--max-steps", "2", "--max-new-tokens", "8"]
+    alone = python("eval.py", "--out", str(tmp_path / "alone"), *flags)
+    both = ["--adapter", str(start), "--compare-base", "--ray", cluster.address]
+    beside = python("eval.py", "--out", str(tmp_path / "beside"), *flags, *both)
+    assert (alone.returncode, beside.returncode) == (0, 0), alone.stderr + beside.stderr
+    typed = [[one["token_ids"] for one in comparable(tmp_path / way).values()] for way in ("alone/base", "beside/base")]
+    assert typed[0] == typed[1]
+    assert typed[0] != [one["token_ids"] for one in comparable(tmp_path / "beside" / "adapter").values()]
 
 
 def test_every_node_without_a_device_begins_once(cluster: TwoNodes, tmp_path: Path) -> None:

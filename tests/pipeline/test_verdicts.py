@@ -133,7 +133,7 @@ def test_script_classifies_lines_of_stdin() -> None:
         input="ls\nexit\nLet me see\n", text=True, capture_output=True, check=True,
         cwd=ROOT,
     )  # fmt: skip
-    assert done.stdout == '{"command": 2, "terminal": 1, "turns": 3}\n'
+    assert done.stdout == '{"command": 1, "prose": 1, "terminal": 1, "turns": 3}\n'
     assert [line.split()[0] for line in done.stderr.splitlines()] == ["command", "terminal", "prose"]
 
 

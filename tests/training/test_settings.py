@@ -29,7 +29,7 @@ def test_overfit_sets_epochs_and_accumulation() -> None:
 
 @pytest.mark.parametrize("flag", ["--lora-r", "--lora-alpha", "--epochs", "--batch", "--accum", "--limit", "--overfit"])
 def test_numbers_below_one_are_refused(flag: str) -> None:
-    with pytest.raises(BadInputError, match=f"{flag} is 0; it must be at least 1"):
+    with pytest.raises(BadInputError, match=f"{flag} 0: must be at least 1"):
         fit_settings(flag, 0)
 
 
@@ -43,7 +43,7 @@ def rl_settings(*flags: object) -> RlSettings:
     ("flags", "words"),
     [
         *(
-            ([flag, 0], f"{flag} is 0; it must be at least 1")
+            ([flag, 0], f"{flag} 0: must be at least 1")
             for flag in (
                 "--updates", "--groups", "--epochs", "--skip-after", "--revisit-after", "--max-steps",
                 "--max-new-tokens", "--workers", "--save-every", "--assumed-tokens",
