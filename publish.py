@@ -20,7 +20,8 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ BASE_LICENCE = "base_licence"  # the directory of the base's licence files
 class PublishSettings:
     """The flags."""
 
-    scenarios: Path | None
+    scenarios: list[Path]
     holdout: list[Path]
     data: Path | None
     overlap: list[Path]
@@ -80,7 +81,7 @@ class PublishSettings:
 
 def main(settings: PublishSettings) -> int:
     """Write one folder."""
-    if (settings.scenarios is None) == (settings.adapter is None):
+    if bool(settings.scenarios) == bool(settings.adapter):
         raise BadInputError("--scenarios, --adapter: name exactly one of them")
     if settings.licence is not None and not LICENCE.fullmatch(settings.licence):
         raise BadInputError("--licence: name it as the Hub does, apache-2.0 or other say")
@@ -92,36 +93,37 @@ def main(settings: PublishSettings) -> int:
         kind, unread = "adapter", {"--data": settings.data, "--holdout": settings.holdout}
     if given := [flag for flag, value in unread.items() if value]:
         raise BadInputError(f"{given[0]}: does not belong to --{kind}; drop it")
-    if settings.scenarios is not None:
-        return publish_dataset(settings, settings.scenarios)
-    assert settings.adapter is not None
-    return publish_adapter(settings, settings.adapter)
+    return publish_dataset(settings) if settings.adapter is None else publish_adapter(settings, settings.adapter)
 
 
-def publish_dataset(settings: PublishSettings, scenarios: Path) -> int:
+def publish_dataset(settings: PublishSettings) -> int:
     """Write scenarios, sessions and their card."""
-    if same := [path for path in settings.holdout if path.resolve() == scenarios.resolve()]:
+    places = {path.resolve() for path in settings.scenarios}
+    if same := [path for path in settings.holdout if path.resolve() in places]:
         raise BadInputError(
             f"--holdout {same[0]}: is the directory of --scenarios; name the held-out scenarios among them, or drop it"
         )
-    records = read_scenarios(scenarios, partial=settings.partial)
+    records = [one for path in settings.scenarios for one in read_scenarios(path, partial=settings.partial)]
+    ids = Counter(one.id for one in records)
+    if twice := sorted(name for name, count in ids.items() if count > 1):
+        raise BadInputError(f"--scenarios: two directories hold a scenario {twice[0]!r}; name one of them")
     recorded = read_trajectories(settings.data, partial=settings.partial) if settings.data else []
     published = {one.content_hash for one in records}
     sessions = [one for one in recorded if one.scenario_hash in published]
     if settings.licence is None and any(one.provenance.author == "teacher" for one in records):
         raise BadInputError("--licence: a teacher wrote some of it, whose terms decide; name the licence")
-    made = read_manifest(scenarios)
+    manifests = {path: made for path in settings.scenarios if (made := read_manifest(path))}
     parts = DatasetParts(
         scenarios=records,
         sessions=sessions,
-        manifest=made,
+        manifests=list(manifests.values()),
         sessions_manifest=read_manifest(settings.data) if settings.data else None,
-        yields=yields_of(scenarios, made),
-        held_out=held_out(settings, scenarios, records),
+        yields=yields_of(manifests),
+        held_out=held_out(settings, records),
         overlaps=[read_overlap(path) for path in settings.overlap],
     )
     card = dataset_card(parts, licence=settings.licence or "apache-2.0")
-    inputs = [one for one in (scenarios, settings.data) if one is not None]
+    inputs = [*settings.scenarios, *([settings.data] if settings.data else [])]
     manifest = stage.begin(settings.out, stage="publish", flags=_flags(settings), inputs=inputs, redo=settings.redo)
     others = len(recorded) - len(sessions)
     counts = {"scenarios": len(records), "trajectories": len(sessions), "left_out": others}
@@ -131,7 +133,7 @@ def publish_dataset(settings: PublishSettings, scenarios: Path) -> int:
         card.save(settings.out / "README.md")
         stage.finish(settings.out, manifest, ids=[], counts=counts)
     if others:
-        print(f"{settings.data}: {others} sessions are of scenarios that {scenarios} does not hold", file=sys.stderr)
+        print(f"{settings.data}: {others} sessions are of scenarios that --scenarios does not hold", file=sys.stderr)
     stage.print_summary({"out": str(settings.out), **counts})
     return stage.DONE
 
@@ -204,7 +206,7 @@ def overlaps_of(settings: PublishSettings, adapter: Path) -> list[Overlap]:
     return found
 
 
-def held_out(settings: PublishSettings, scenarios: Path, records: list[Scenario]) -> Holdout | None:
+def held_out(settings: PublishSettings, records: list[Scenario]) -> Holdout | None:
     """What is held out, as --holdout or the manifest of a side of split.py says; None where neither does.
 
     Raises BadInputError where a held-out scenario is not among those that are published.
@@ -215,10 +217,13 @@ def held_out(settings: PublishSettings, scenarios: Path, records: list[Scenario]
             found = read_holdout(path, partial=settings.partial)
             if absent := sorted(found.ids - {one.id for one in records} - {one.content_hash for one in records}):
                 raise BadInputError(
-                    f"--holdout {path}: {absent[0]!r} is not in {scenarios}; name the scenarios that were split"
+                    f"--holdout {path}: {absent[0]!r} is not in --scenarios; name the scenarios that were split"
                 )
             held = Holdout(held.ids | found.ids, held.hashes | found.hashes, held.archetypes | found.archetypes)
         return held
+    if len(settings.scenarios) > 1:
+        return None
+    (scenarios,) = settings.scenarios
     made = read_manifest(scenarios)
     side = made.flags.get("side") if made else None
     if side == "holdout":
@@ -226,13 +231,16 @@ def held_out(settings: PublishSettings, scenarios: Path, records: list[Scenario]
     return Holdout() if side == "train" else None
 
 
-def yields_of(scenarios: Path, manifest: Manifest | None) -> dict[str, GateCounts]:
-    """The gates' yields of a manifest; none where it has none. Raises BadInputError where they have another shape."""
-    if manifest is None:
-        return {}
-    path = scenarios / "manifest.json"
-    counted = checked(path, manifest.model_dump(), CountedManifest, "restore the file, or drop the field")
-    return counted.counts.yields or {}
+def yields_of(manifests: Mapping[Path, Manifest]) -> dict[str, GateCounts]:
+    """The gates' yields of all manifests together. Raises BadInputError where one has another shape."""
+    found: dict[str, GateCounts] = {}
+    for directory, manifest in manifests.items():
+        path = directory / "manifest.json"
+        counted = checked(path, manifest.model_dump(), CountedManifest, "restore the file, or drop the field")
+        for gate, one in (counted.counts.yields or {}).items():
+            before = found.get(gate, GateCounts(reached=0, passed=0))
+            found[gate] = GateCounts(reached=before.reached + one.reached, passed=before.passed + one.passed)
+    return found
 
 
 def read_overlap(path: Path) -> Overlap:
@@ -269,7 +277,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     add = parser.add_argument
-    add("--scenarios", type=Path, default=None, help="scenarios to publish as a data set")
+    add("--scenarios", type=Path, nargs="+", default=[], help="scenarios to publish as a data set; several directories")
     add(
         "--holdout", type=Path, action="append", default=[],
         help="held-out scenarios (split.py) among them: they become the split holdout; may be repeated",

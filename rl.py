@@ -87,8 +87,11 @@ def main(settings: RlSettings) -> int:
         print_sizes(settings, given, scenarios, steps)
         if settings.inspect_only:
             return print_episodes(steps, scenarios, renderer, settings, start)
-        if steps is None:
-            print("hours and dollars are those of the updates; playing comes on top", file=sys.stderr)
+        if steps is None and settings.episodes_per_hour is None:
+            print(
+                "hours and dollars are those of the updates; playing comes on top (--episodes-per-hour counts it)",
+                file=sys.stderr,
+            )
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)
@@ -194,7 +197,7 @@ def image_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> str:
 
 
 def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -> Plan:
-    """What the updates would cost. Playing comes on top: how long it takes is not known before.
+    """What the updates would cost, and with --episodes-per-hour the playing too.
 
     Without --replay each episode is assumed to have --assumed-tokens, half of them sampled.
     """
@@ -209,8 +212,9 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
     costs = hardware.costs(
         hardware.shape_of(settings.base), settings.rl_work(lengths, trained, rank=rank, targets=targets)
     )
+    play_hours = 0.0 if settings.episodes_per_hour is None else count / settings.episodes_per_hour
     return plan_of(
-        "rl", settings, costs, episodes=count, rows=len(lengths), tokens=sum(lengths),
+        "rl", settings, costs, play_hours=play_hours, episodes=count, rows=len(lengths), tokens=sum(lengths),
         steps=settings.updates if steps is None else len(steps), trainable_parameters=costs["trainable_parameters"],
     )  # fmt: skip
 

@@ -1,13 +1,11 @@
-"""Print the figures of practice: what the pairs are made of, rewards of RL's steps, and differences over several sets.
+"""Print the figures of practice: what the pairs are made of, rewards of RL's steps, what was mended and what spoilt.
 
-    python -m dev.practice --proof runs/out/proof/draw-21 --out runs/out/practice
+    python -m dev.practice --evening runs/out/evening --out runs/out/practice
 
-Reads   what runs/practice.sh has played so far: <out>/pairs, <out>/rl-0, <out>/eval-*; <proof>/eval-scenarios and
-        <proof>/eval-archetypes, and the scenarios of both
+Reads   what runs/practice.sh has played so far: <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; of the evening
+        archetypes/holdout and eval-archetypes
 Writes  nothing
 Needs   nothing
-
-report.py --html has the differences of one set; this takes the sets of new scenarios together too.
 """
 
 import argparse
@@ -23,7 +21,7 @@ from training.history import read_history
 Episodes = dict[str, Trajectory]  # by the scenario's hash
 
 
-def main(proof: Path, out: Path) -> None:
+def main(evening: Path, out: Path) -> None:
     """Print everything that is there."""
     kept: dict[str, list[bool]] = defaultdict(list)
     for path in sorted((out / "pairs").glob("*-s*.json")):
@@ -32,27 +30,21 @@ def main(proof: Path, out: Path) -> None:
     every, none = sum(all(one) for one in kept.values()), sum(not any(one) for one in kept.values())
     print(f"pairs: {sum(map(len, kept.values()))} episodes, {sum(map(sum, kept.values()))} kept; "
           f"{len(kept)} scenarios: all in {every}, none in {none}, some in {len(kept) - every - none}")  # fmt: skip
-    rewards = [
-        (row["reward"], mean([mean(kept[one]) for one in row["scenarios"]])) for row in read_history(out / "rl-0")
-    ]
-    for first in range(0, len(rewards), 6):
-        part = rewards[first : first + 6]
-        print(f"rl-0, steps {first + 1} to {first + len(part)}: reward {mean([one for one, _ in part]):.3f}, "
-              f"of the start adapter in the same scenarios {mean([one for _, one in part]):.3f}")  # fmt: skip
-    places = (out / "reported", out / "others", proof / "unread" / "holdout")
+    for directory in sorted(out.glob("rl-*")):
+        rewards = [
+            (row["reward"], mean([mean(kept[one]) for one in row["scenarios"]])) for row in read_history(directory)
+        ]
+        for first in range(0, len(rewards), 6):
+            part = rewards[first : first + 6]
+            reward, before = (mean([one[at] for one in part]) for at in (0, 1))
+            print(f"{directory.name}, steps {first + 1} to {first + len(part)}: reward {reward:.3f}, "
+                  f"of the start adapter in the same scenarios {before:.3f}")  # fmt: skip
+    places = (out / "reported", evening / "archetypes" / "holdout")
     known = {one.content_hash: one for place in places for one in read_scenarios(place, partial=True)}
-    start = {
-        "scenarios": episodes_of(proof / "eval-scenarios"),
-        "more": episodes_of(out / "eval-more-sft"),
-        "archetypes": episodes_of(proof / "eval-archetypes"),
-    }
-    for arm in ("dpo", "rl-0"):
-        played = {name: episodes_of(out / f"eval-{name}-{arm}") for name in start}
-        for name, episodes in played.items():
-            compare(f"{arm}, {name}", start[name], episodes, known)
-        if played["more"]:
-            both = start["scenarios"] | start["more"], played["scenarios"] | played["more"]
-            compare(f"{arm}, scenarios and more", *both, known)
+    start = {"eval": episodes_of(out / "eval-sft"), "eval-archetypes": episodes_of(evening / "eval-archetypes")}
+    for directory in sorted(out.glob("eval-*")):
+        name = "eval-archetypes" if directory.name.startswith("eval-archetypes") else "eval"
+        compare(directory.name, start[name], episodes_of(directory), known)
 
 
 def mean(values: list[float] | list[bool]) -> float:
@@ -86,6 +78,6 @@ def compare(name: str, before: Episodes, after: Episodes, known: dict[str, Scena
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--proof", type=Path, default=Path("runs/out/proof/draw-21"), help="directory of runs/proof.sh")
+    parser.add_argument("--evening", type=Path, default=Path("runs/out/evening"), help="directory of runs/evening.sh")
     parser.add_argument("--out", type=Path, default=Path("runs/out/practice"), help="directory of runs/practice.sh")
     main(**vars(parser.parse_args()))

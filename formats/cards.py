@@ -69,7 +69,7 @@ class DatasetParts:
 
     scenarios: Sequence[Scenario]
     sessions: Sequence[Trajectory] = ()
-    manifest: Manifest | None = None
+    manifests: Sequence[Manifest] = ()
     sessions_manifest: Manifest | None = None
     yields: Mapping[str, GateCounts] = field(default_factory=dict)
     held_out: Holdout | None = None
@@ -138,7 +138,7 @@ def dataset_card(parts: DatasetParts, *, licence: str) -> DatasetCard:
         "scenario an operator logs in to a plain shell, finds out where its directives are, carries them out and ends "
         "the session itself. A checker, a POSIX sh program, looks at the files that are left. In a blocked scenario "
         "part of the work cannot be done: the right end is `panic`, not `exit`.",
-        "How it was made": _made(parts.manifest, parts.scenarios),
+        "How it was made": _made(parts.manifests, parts.scenarios),
         "Gate": _gate(parts.yields),
         "Balance": _balance(parts.scenarios),
         "Held out": _held_out(parts),
@@ -223,12 +223,17 @@ def _size_category(n: int) -> str:
     return next((name for limit, name in SIZES if n < limit), "n>1M")
 
 
-def _made(manifest: Manifest | None, scenarios: Sequence[Scenario]) -> str:
-    """Authors, and the run that the manifest tells."""
+def _made(manifests: Sequence[Manifest], scenarios: Sequence[Scenario]) -> str:
+    """Authors, and the runs that the manifests tell."""
     by = Counter(_who(one.provenance.author, one.provenance.model) for one in scenarios)
     authors = "Authors: " + ", ".join(f"{name} ({n})" for name, n in sorted(by.items())) + "."
-    if manifest is None:
+    if not manifests:
         return f"{authors} The manifest is missing: the run's flags, commit and image are not known."
+    return "\n\n".join([authors, *map(_run, manifests)])
+
+
+def _run(manifest: Manifest) -> str:
+    """The stage, flags, commit and image of one run."""
     split = manifest.flags.get("by")
     rows = [
         ["stage", _code(manifest.stage)],
@@ -237,7 +242,7 @@ def _made(manifest: Manifest | None, scenarios: Sequence[Scenario]) -> str:
         ["image", _code(manifest.image_digest or "missing")],
         ["split", f"one side of a split by {_code(split)}" if split else "no split"],
     ]
-    return f"{authors}\n\n{_table(['', ''], rows)}"
+    return _table(["", ""], rows)
 
 
 def _who(kind: str, model: str | None) -> str:

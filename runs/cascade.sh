@@ -4,18 +4,18 @@
 #     PATH="$PWD/.venv/bin:$PATH" runs/cascade.sh        # a night on 2 cores; every stage resumes
 #
 # Reads   what runs/evening.sh and `runs/practice.sh dpo` write; it calls both, which takes seconds where they are done
-# Writes  runs/out/cascade/: export, plan-sft.json, plan-dpo.json, selected, prices.json, play-base, play-adapter (SFT),
-#         play-dpo, comparison-adapter.txt, comparison-dpo.txt
+# Writes  runs/out/cascade/: export, selected, prices.json, play-base, play-adapter (SFT), play-dpo,
+#         comparison-adapter.txt, comparison-dpo.txt
 # Needs   .venv/bin first on PATH (make env), a Docker engine with the sandbox image (make image)
 #
-# The archive is the evening's sessions. Three sets of scenarios, no two of which overlap: those that an adapter learns
-# from; the selection's, which choose the adapter (the new ones that nobody practised in); and the evening's held-out
-# scenarios, on which the costs are reported. The frontier operator is the reference solution at a stated price;
-# FRONTIER=endpoint asks the model that SEKFT_FRONTIER_MODEL names.
+# The archive is the evening's sessions and the practice's. Three sets of scenarios, no two of which overlap: those that
+# an adapter learns from; the selection's, which choose the adapter (new ones that nobody practised in or reports on);
+# and the evening's held-out scenarios, on which the costs are reported. The frontier operator is the reference solution
+# at a stated price; FRONTIER=endpoint asks the model that SEKFT_FRONTIER_MODEL names.
 #
-# The export is for a trainer elsewhere. SFT and DPO read the recorded sessions themselves, so what the export's
-# reward-hack monitor drops is still trained on here; look at "reward_hack" in export/export-report.json. Held-out
-# sessions are refused in both ways. The sessions that DPO pairs are not exported.
+# SFT and DPO read the recorded sessions themselves. The export is for a trainer elsewhere, so what its reward-hack
+# monitor drops is still trained on here; look at "reward_hack" in export/export-report.json. Held-out sessions are
+# refused in both ways. plan-sft.json and plan-dpo.json, made before each training, lie in the others' directories.
 #
 # USD_PER_HOUR    the example price of this machine, for the plans and the costs (default 0.1)
 # EVENING PRACTICE OUT EPISODES FRONTIER    other directories and sizes, and the sizes of both others, for a trial run:
@@ -35,26 +35,20 @@ step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 OUT=$EVENING step runs/evening.sh
 export HF_HUB_OFFLINE=1
 
-# Guarded, portable files of the archive, for a trainer elsewhere.
-step python export.py --archive "$EVENING/trajectories" --holdout "$EVENING/scenarios-split/holdout" --to openai trl \
-  --base base/smollm2 --out "$OUT/export"
-
-# What SFT and DPO would take on this machine; neither reads a weight.
-step python sft.py --data "$EVENING/trajectories" --holdout "$EVENING/scenarios-split/holdout" --epochs 2 --batch 2 \
-  --accum 1 --plan --usd-per-hour "$USD_PER_HOUR" >"$OUT/plan-sft.json"
 EVENING=$EVENING OUT=$PRACTICE step runs/practice.sh dpo
 candidates=("$EVENING/adapter")
-if [ -d "$PRACTICE/dpo" ]; then
-  step python dpo.py --adapter "$EVENING/adapter" --data "$PRACTICE/pairs" --holdout "$EVENING/scenarios-split/holdout" \
-    --plan --usd-per-hour "$USD_PER_HOUR" >"$OUT/plan-dpo.json"
-  candidates+=("$PRACTICE/dpo")
-fi
+[ ! -d "$PRACTICE/dpo" ] || candidates+=("$PRACTICE/dpo") # without a pair there is none
+
+# Guarded, portable files of the archive, for a trainer elsewhere.
+step python export.py --archive "$EVENING/trajectories" "$PRACTICE/pairs" --holdout "$PRACTICE/reported" \
+  --to openai trl --base base/smollm2 --out "$OUT/export"
 
 # The base competes with its adapters on scenarios that were neither trained on nor are reported on here.
-step python select_adapter.py --scenarios "$PRACTICE/split/holdout" --holdout "$EVENING/scenarios-split/holdout" \
+step python select_adapter.py --scenarios "$PRACTICE/unread/holdout" --holdout "$PRACTICE/reported" \
   --candidates "${candidates[@]}" --n "${EPISODES:-96}" "${limits[@]}" --out "$OUT/selected"
 
-# What a solved task costs in held-out scenarios, with the base and each of its adapters as the cheap operator. Prices in USD per hour of this machine, and per million tokens of the frontier.
+# What a solved task costs in held-out scenarios, with the base and each of its adapters as the cheap operator. Prices in
+# USD per hour of this machine, and per million tokens of the frontier.
 cat >"$OUT/prices.json" <<JSON
 {"cheap": {"per_hour": $USD_PER_HOUR}, "frontier": {"input": 3, "cached_input": 0.3, "output": 15}}
 JSON

@@ -5,13 +5,14 @@
 #
 # Reads   base/smollm2 (get_base.py downloads it if it is missing)
 # Writes  runs/out/evening/: trained-kinds and other-kinds, scenarios (both), archetypes and scenarios-split (two
-#         splits), trajectories, adapter, eval-scenarios, eval-archetypes, rates.md, curve.svg
+#         splits), trajectories, plan-sft.json, adapter, eval-scenarios, eval-archetypes, rates.md, curve.svg
 # Needs   .venv/bin first on PATH (make env), a Docker engine with the sandbox image (make image)
 #
 # Of as many sessions, few kinds of work are learned better than many: 90 scenarios of each here, of one or two
 # directives. eval-scenarios plays new scenarios of the eight kinds, eval-archetypes six kinds that were not trained on,
 # drawn by lot from the other 37.
 #
+# USD_PER_HOUR    the example price of this machine, for the plan (default 0.1)
 # OUT KINDS N OTHERS EPOCHS EPISODES STEPS    another directory, other kinds (generate.py --help), other sizes; for a trial:
 #     OUT=/tmp/evening N=32 OTHERS=6 EPOCHS=1 EPISODES=4 STEPS=4 runs/evening.sh
 set -euo pipefail
@@ -43,8 +44,10 @@ step python rollout.py --operator reference --scenarios "$OUT/scenarios-split/tr
 
 # Train a LoRA adapter beside the frozen base. Only one held-out set can be named here; eval.py refuses an adapter that
 # was trained on a scenario of the other.
-step python sft.py --data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/adapter" \
-  --epochs "${EPOCHS:-2}" --batch 2 --accum 1
+sft=(--data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/adapter" --epochs "${EPOCHS:-2}"
+  --batch 2 --accum 1)
+step python sft.py "${sft[@]}" --plan --usd-per-hour "${USD_PER_HOUR:-0.1}" >"$OUT/plan-sft.json"
+step python sft.py "${sft[@]}"
 
 # Play both held-out sets, without a scaffold. The bare base, which never ends a session, plays the first eight.
 step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/scenarios-split/holdout" --compare-base \

@@ -5,18 +5,20 @@
 #     runs/practice.sh [ARM...]     # default: dpo rl-0; about four hours on 2 idle cores; every stage resumes
 #
 # Reads   runs/out/evening (runs/evening.sh): trained-kinds, both held-out sets, adapter, eval-archetypes
-# Writes  runs/out/practice/: scenarios, new, split, reported (scenarios), pairs (the evening's adapter's episodes),
-#         inspect.txt, an adapter for each arm, evals, rates.md, rates.html
+# Writes  runs/out/practice/: scenarios, new, split, unread, reported (scenarios), pairs (the evening's adapter's
+#         episodes), inspect.txt, plan-ARM.json, an adapter for each arm, evals, rates.md, rates.html
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
 #
-# The author goes on where the evening's ended: 240 new scenarios. In 144 of them the arms practise. No solution is shown
-# there: the checker's verdict is all that they learn from. The other 96 and the evening's held-out scenarios are
-# reported on, and so are the evening's held-out archetypes.
+# The author goes on where the evening's ended: 336 new scenarios. In 144 of them the arms practise. No solution is shown
+# there: the checker's verdict is all that they learn from. 96 others and the evening's held-out scenarios are reported
+# on, and so are the evening's held-out archetypes. The last 96 are left to select_adapter.py (runs/cascade.sh).
 #
 # dpo               pairs of the evening's adapter's own episodes, four of each scenario at temperature 1
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
+# dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
 # rl-SEED           as many episodes, four of each scenario, each step's played by the adapter as it is then
 #
+# USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
 # EVENING OUT NEW UPDATES EVERY EPISODES STEPS    other directories and sizes, for a trial run after one of evening.sh:
 #     EVENING=/tmp/evening OUT=/tmp/practice NEW=16 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
 set -euo pipefail
@@ -35,12 +37,13 @@ mkdir -p "$OUT/new" "$OUT/reported"
 old=("$EVENING"/trained-kinds/*-*.json)
 kinds=$(basename -a "${old[@]}" | sed 's/-.*//' | sort -u | paste -sd,)
 step python generate.py --author template --difficulties easy,medium --workers 8 --tasks "$kinds" \
-  --n $((${#old[@]} + ${NEW:-240})) --seed 61 --out "$OUT/scenarios"
+  --n $((${#old[@]} + ${NEW:-336})) --seed 61 --out "$OUT/scenarios"
 for scenario in "$OUT"/scenarios/*-*.json; do
   [ -e "$EVENING/trained-kinds/$(basename "$scenario")" ] || cp "$scenario" "$OUT/new"
 done
-step python split.py --scenarios "$OUT/new" --by scenario --fraction 0.4 --seed 1 --out "$OUT/split"
-cp "$EVENING"/scenarios-split/holdout/*-*.json "$OUT"/split/holdout/*-*.json "$OUT/reported"
+step python split.py --scenarios "$OUT/new" --by scenario --fraction 0.57 --seed 1 --out "$OUT/split"
+step python split.py --scenarios "$OUT/split/holdout" --by scenario --fraction 0.5 --seed 1 --out "$OUT/unread"
+cp "$EVENING"/scenarios-split/holdout/*-*.json "$OUT"/unread/train/*-*.json "$OUT/reported"
 practised=$OUT/split/train
 
 # evaluate NAME ADAPTER, evaluate_archetypes NAME ADAPTER: play one of the two held-out sets.
@@ -55,6 +58,11 @@ evaluate_archetypes() {
   runs+=("$OUT/eval-archetypes-$1")
 }
 
+refuse() {
+  echo "practice.sh: no arm $1; name dpo, dpo-environment, dpo-dmpo or rl-SEED, as in runs/practice.sh dpo rl-0" >&2
+  exit 2
+}
+
 runs=("$EVENING/eval-archetypes")
 evaluate sft "$sft"
 
@@ -64,7 +72,12 @@ for arm; do
     step python rollout.py --operator local --adapter "$sft" --scenarios "$practised" --samples 4 --temperature 1 \
       --seed 1 "${limits[@]}" --out "$OUT/pairs"
     dpo=(--adapter "$sft" --data "$OUT/pairs" --holdout "$OUT/reported")
-    [ "$arm" = dpo ] || dpo+=(--loss-on-environment)
+    case $arm in
+    dpo) ;;
+    dpo-environment) dpo+=(--loss-on-environment) ;;
+    dpo-dmpo) dpo+=(--loss dmpo) ;;
+    *) refuse "$arm" ;;
+    esac
     inspected=0
     step python dpo.py "${dpo[@]}" --inspect --show 1 2>"$OUT/inspect.txt" || inspected=$?
     if [ "$inspected" != 0 ]; then
@@ -73,6 +86,7 @@ for arm; do
       grep -q "no pair to train on" "$OUT/inspect.txt" && continue
       exit "$inspected" # an ERROR of --inspect, a held-out session say
     fi
+    step python dpo.py "${dpo[@]}" --plan --usd-per-hour "${USD_PER_HOUR:-0.1}" >"$OUT/plan-$arm.json"
     step python dpo.py "${dpo[@]}" --out "$OUT/$arm"
     ;;
   rl-*)
@@ -83,10 +97,7 @@ for arm; do
       evaluate "$arm-$(basename "$saved")" "$saved"
     done
     ;;
-  *)
-    echo "practice.sh: $arm is no arm; name dpo, dpo-environment or rl-SEED, for example runs/practice.sh dpo rl-0" >&2
-    exit 2
-    ;;
+  *) refuse "$arm" ;;
   esac
   evaluate "$arm" "$OUT/$arm"
   evaluate_archetypes "$arm" "$OUT/$arm"

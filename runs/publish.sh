@@ -3,8 +3,9 @@
 #
 #     PATH="$PWD/.venv/bin:$PATH" runs/publish.sh RUN OUT      # for example: runs/publish.sh demo published
 #
-# Reads   RUN/scenarios, RUN/trajectories, RUN/adapter; split/holdout and eval, as runs/demo.sh writes them; or
-#         archetypes/holdout and eval-archetypes, scenarios-split/holdout and eval-scenarios, as runs/evening.sh does
+# Reads   RUN/trajectories, RUN/adapter; scenarios, split/holdout and eval, as runs/demo.sh writes them; or trained-kinds,
+#         other-kinds, archetypes/holdout and eval-archetypes, scenarios-split/holdout and eval-scenarios, as
+#         runs/evening.sh does
 # Writes  OUT/data and OUT/adapter, each with a card (README.md); OUT/overlap-*.json, the counts of contamination.py
 # Needs   .venv/bin first on PATH (make env); nothing is uploaded
 #
@@ -39,7 +40,9 @@ for eval in eval eval-archetypes eval-scenarios; do
 done
 if [ ${#evals[@]} -gt 0 ]; then adapter+=(--runs "${evals[@]}"); fi
 
-python "$here/publish.py" --scenarios "$run/scenarios" --data "$run/trajectories" --out "$out/data" "${data[@]}"
+scenarios=("$run/scenarios")
+if [ -d "$run/trained-kinds" ]; then scenarios=("$run/trained-kinds" "$run/other-kinds"); fi # with the gate's yields
+python "$here/publish.py" --scenarios "${scenarios[@]}" --data "$run/trajectories" --out "$out/data" "${data[@]}"
 python "$here/publish.py" --adapter "$run/adapter" --out "$out/adapter" "${adapter[@]}"
 cat >&2 <<TEXT
 Read both cards, then:

@@ -10,7 +10,7 @@ import pytest
 
 from operators.cascade import signal_of
 from pipeline.files import read_json, read_trajectories, write_json
-from tests.helpers import ROOT, program, tiny
+from tests.helpers import ROOT, policy, program, tiny
 from tests.helpers.chat_server import Behaviour, ChatServer, Request, fail, say, slow
 from tests.helpers.rollouts import clean_environment, made, write_scenarios
 
@@ -74,7 +74,42 @@ def test_escalation_follows_what_the_operator_knows(few: Path, tmp_path: Path) -
 
 
 @pytest.mark.docker
-def test_a_killed_run_loses_and_doubles_nothing(few: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tuned", [False, True])
+def test_a_local_operator_escalates_to_an_endpoint(tuned: bool, few: Path, tmp_path: Path) -> None:
+    base, subject = tiny.base(tmp_path / "base"), []
+    if tuned:
+        worlds = policy.write_worlds(tmp_path / "worlds")
+        subject = ["--adapter", str(policy.undecided_adapter(base, tmp_path / "sft", worlds))]
+    prices = {"cheap": {"per_hour": 3600}, "frontier": PRICES["frontier"]}
+    write_json(tmp_path / "usual.json", prices)
+    flags = ["--cheap", "local", "--base", str(base), *subject, "--frontier", "endpoint", "--max-steps", "2"]
+    flags += ["--max-new-tokens", "8", "--no-oracle", "--prices", str(tmp_path / "usual.json")]
+    with ChatServer([say("exit", tokens=(100, 50))]) as server:
+        environment = clean_environment(SEKFT_FRONTIER_MODEL="big", SEKFT_FRONTIER_URL=server.url)
+        done = subprocess.run(
+            command(few, tmp_path / "out", *flags),
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert {request.body["model"] for request in server.requests} == {"big"}
+        calls = len(server.requests)
+    report = read_json(tmp_path / "out" / "outcomes.json")
+    assert calls == sum(one["signal"] is not None for one in report["outcomes"]) > 0
+    assert report["usage"]["frontier"]["calls"] == calls
+    per_call = (100 * 10 + 50 * 20) / 1e6
+    seconds = report["usage"]["cheap"]["seconds"]
+    assert sum(one["cost_usd"] for one in report["outcomes"]) == pytest.approx(seconds + calls * per_call, rel=1e-3)
+    hashes = {one.operator.adapter_hash is not None for one in read_trajectories(tmp_path / "out" / "cheap")}
+    assert hashes == {tuned}
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("moment", ["cheap", "frontier"])
+def test_a_killed_run_loses_and_doubles_nothing(moment: str, few: Path, tmp_path: Path) -> None:
     with ChatServer(answers) as server:
         whole, _ = cascade(few, tmp_path / "whole", server)
     with ChatServer(lambda request: slow(0.3, answers(request))) as server:
@@ -82,7 +117,7 @@ def test_a_killed_run_loses_and_doubles_nothing(few: Path, tmp_path: Path) -> No
         environment = clean_environment(SEKFT_OP_MODEL="cheap", SEKFT_OP_URL=server.url)
         process = subprocess.Popen(command(few, out), cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
-        while not list(out.glob("cheap/*-s0.json")) and time.monotonic() < deadline and process.poll() is None:
+        while not list(out.glob(f"{moment}/*-s0.json")) and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.02)
         process.kill()
         process.wait()

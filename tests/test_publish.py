@@ -223,7 +223,7 @@ def test_an_undefined_rate_is_not_zero() -> None:
 
 def test_hostile_names_stay_in_their_cells() -> None:
     manifest = Manifest(stage="generate", flags={HOSTILE: HOSTILE, "tasks": "y" * 300}, git_commit=HOSTILE)
-    card = dataset_card(DatasetParts([tiny_scenario()], manifest=manifest), licence="apache-2.0")
+    card = dataset_card(DatasetParts([tiny_scenario()], manifests=[manifest]), licence="apache-2.0")
     again = DatasetCard(card.content)
     assert head_of(again) == head_of(card)
     assert head_of(card)["license"] == "apache-2.0"
@@ -300,6 +300,10 @@ LAYOUTS = {
 def test_the_recipe_counts_and_splits_the_layouts_of_the_other_recipes(layout: str, tmp_path: Path) -> None:
     holdouts, evals = LAYOUTS[layout]
     run, out = finished_run(tmp_path / "run", holdouts, evals), tmp_path / "out"
+    if layout == "evening":
+        for name, side in (("other-kinds", made()[:2]), ("trained-kinds", made()[2:])):
+            write_scenarios(run / name, side)
+            write_json(run / name / "manifest.json", {"stage": "generate", "finished": True, "counts": COUNTS})
     before = {path for path in run.rglob("*") if path.is_file()}
     recipe(run, out)
     assert before == {path for path in run.rglob("*") if path.is_file()}
@@ -312,6 +316,8 @@ def test_the_recipe_counts_and_splits_the_layouts_of_the_other_recipes(layout: s
         for split in holdouts:
             assert f"Held-out set `{run}/{split}/holdout`: 13-grams" in card
         assert "| `data` | `directives` | " in card
+    if layout == "evening":
+        assert "| `reference` | 80 | 20 | 25.0% |" in (out / "data" / "README.md").read_text()
     for name in evals:
         assert (out / "adapter" / "evals" / f"{name}.json").exists()
         assert f"`{name}`: every scenario of the archetypes `sum_column`" in (out / "adapter" / "README.md").read_text()
@@ -319,6 +325,14 @@ def test_the_recipe_counts_and_splits_the_layouts_of_the_other_recipes(layout: s
     written = (out / "data" / "README.md").stat().st_mtime_ns
     recipe(run, out)  # a second run writes nothing
     assert (out / "data" / "README.md").stat().st_mtime_ns == written
+
+
+def test_a_scenario_of_two_directories_is_refused(tmp_path: Path) -> None:
+    write_scenarios(tmp_path / "one", made()[:2])
+    write_scenarios(tmp_path / "two", made()[1:])
+    code, _, message = run("--scenarios", tmp_path / "one", tmp_path / "two", "--out", tmp_path / "out")
+    assert (code, f"two directories hold a scenario {made()[1].id!r}" in message) == (2, True), message
+    assert not (tmp_path / "out").exists()
 
 
 def varied() -> list[Scenario]:
@@ -435,7 +449,7 @@ def hostile_cards() -> dict[str, RepoCard]:
     manifest = Manifest(stage=EVIL, flags={EVIL: EVIL, "by": EVIL}, git_commit=EVIL, image_digest=EVIL)
     overlap = Overlap.model_validate({"holdout": EVIL, "shared": {EVIL: {EVIL: {"runs": 2, "shared": 1}}}})
     dataset = DatasetParts(
-        [scenario], [session], manifest, manifest, {EVIL: GateCounts(reached=2, passed=1)},
+        [scenario], [session], [manifest], manifest, {EVIL: GateCounts(reached=2, passed=1)},
         Holdout({scenario.id}, set(), {EVIL}), [overlap],
     )  # fmt: skip
     plain = report()

@@ -431,6 +431,11 @@ def test_inspect_and_plan_read_no_weights(
     assert "other_weights" in {one["check"] for one in looked["findings"]}  # those of the second step
     plan = summary(capsys, *flags, "--plan", "--updates", 5, "--usd-per-hour", 2)
     assert (plan["stage"], plan["steps"], plan["episodes"], plan["runs_here"]) == ("rl", 5, 60, True)
+    playing = summary(capsys, *flags, "--plan", "--updates", 5, "--usd-per-hour", 2, "--episodes-per-hour", 10)
+    assert playing["play_hours"] == 6
+    assert playing["usd"] == pytest.approx(plan["usd"] + 2 * 6, abs=0.01)  # the machine's speed is probed anew
+    code, _, err = in_process(capsys, *flags, "--episodes-per-hour", 10)
+    assert (code, "belongs to --plan, without --replay" in err) == (2, True)
     assert not (tmp_path / "none").exists()
 
 

@@ -16,6 +16,7 @@ from pipeline.holdout import SelectedPath
 from schema import Scenario, Trajectory
 from select_adapter import SelectionSettings, selection_of
 from tests.helpers import program, tiny
+from tests.helpers.rollouts import comparable
 from training.run import load_tokenizer
 
 WORK = "echo done > copy.txt"
@@ -104,6 +105,12 @@ def test_an_adapter_that_only_knows_its_training_scenario_is_pruned(place: Path)
     assert named["resumed"] == named["rollouts"] == 4
     assert before == {path: path.read_bytes() for path in place.glob("bare/*.json")}
     assert all(one.operator.adapter_hash is None for one in read_trajectories(place / "bare"))
+    flags = [*local, "--scenarios", "selection", "--out", "anew", "--adapter", "chosen/selected.json"]
+    assert script(place, "rollout.py", *flags)["resumed"] == 0
+    anew, bare = (comparable(place / name) for name in ("anew", "bare"))
+    for id_, record in anew.items():
+        assert record.pop("log_probs") == pytest.approx(bare[id_].pop("log_probs"), abs=1e-4)  # by who shares a batch
+    assert anew == bare
 
 
 def selected(place: Path, base: list[bool], candidate: list[bool]) -> Path:

@@ -17,8 +17,8 @@ from training.settings import ContinuedSettings, add_common_flags
 EPOCHS = 1
 NOT_DECIDING = (
     "base", "scenarios", "out", "holdout", "logdir", "inspect_only", "show_rows", "plan_only", "usd_per_hour",
-    "assumed_tokens", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay", "image", "save_every",
-    "ray",
+    "assumed_tokens", "episodes_per_hour", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay", "image",
+    "save_every", "ray",
 )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ class RlSettings(ContinuedSettings):
     image: str = IMAGE
     ray: str | None = None
     assumed_tokens: int = 1000
+    episodes_per_hour: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,6 +73,10 @@ class RlSettings(ContinuedSettings):
         require_ray(self.ray)
         if self.ray is not None and self.replay is not None:
             raise BadInputError("--ray: nothing is played with --replay; drop one of them")
+        if self.episodes_per_hour is not None and not 0 < self.episodes_per_hour < 1e9:
+            raise BadInputError(f"--episodes-per-hour is {self.episodes_per_hour}; it must be above 0, and finite")
+        if self.episodes_per_hour is not None and (not self.plan_only or self.replay is not None):
+            raise BadInputError("--episodes-per-hour belongs to --plan, without --replay; drop it")
         if self.discover_share + self.directive_share >= 1:
             raise BadInputError("--discover-share and --directive-share: together they must stay below 1")
 
@@ -126,5 +131,8 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add_image_flag(parser)
     add_ray_flag(parser)
     add("--assumed-tokens", type=int, default=1000, help="tokens of an episode, for --plan without --replay (1000)")
+    add(
+        "--episodes-per-hour", type=float, help="--plan: how fast episodes are played here (default: leave playing out)"
+    )
     add_common_flags(parser, rows="episodes", lr="constant (default 1e-5 * 4096 / width of the base)")
     return parser

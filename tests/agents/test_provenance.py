@@ -15,7 +15,7 @@ from schema import Segment
 from tests.helpers.agent_sessions import CharacterTemplate, Log, conversations, play, violations
 from tests.helpers.real_base import real_base
 
-PAIRS = 10_000  # random sessions; each is played in two orders of arrival
+PAIRS = 20_000  # random sessions; each is played in two orders of arrival
 CHUNKS = 8
 SHELL = [ToolSpec("sh", "Run a command.", {"type": "object", "properties": {"command": {"type": "string"}}})]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from typing import Any
 from authoring.templates import author
 from operators.episode import Episode, EpisodeLimits, run_episode
 from operators.protocol import Move, Operator, Tokens
-from pipeline.files import write_json, write_record
+from pipeline.files import read_trajectories, write_json, write_record
 from schema import Message, OperatorInfo, Scenario, Trajectory
 from taxonomy import Combination
 from tests.helpers import ROOT
@@ -103,3 +104,16 @@ def script(scenarios: Path, out: Path, *flags: str, **environment: str) -> tuple
     lines = done.stdout.splitlines()
     assert len(lines) <= 1, done.stdout
     return done.returncode, json.loads(lines[0]) if lines else {}, done.stderr
+
+
+def comparable(out: Path) -> dict[str, Any]:
+    """The records of a directory by id, without durations and without the times that `ls -l` prints."""
+    records: dict[str, Any] = {
+        one.id: json.loads(re.sub(r"[A-Z][a-z]{2} +\d+ \d\d:\d\d", "TIME", one.model_dump_json()))
+        for one in read_trajectories(out)
+    }
+    for record in records.values():
+        del record["usage"]["seconds"]
+        for step in record["steps"]:
+            del step["duration_seconds"]
+    return records

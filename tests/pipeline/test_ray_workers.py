@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +21,7 @@ from operators.episode import EpisodeLimits
 from operators.evaluation import EvalSettings, add_flags as eval_flags, nodes_of
 from operators.ray_episodes import ADAPTER_FILES, EpisodeNodePlan, RayRun
 from operators.reference import ReferenceOperator
-from pipeline.files import read_json, read_scenarios, read_trajectories, write_json
+from pipeline.files import read_json, read_scenarios, write_json
 from pipeline.ray_workers import Nodes
 from pipeline.workers import WorkerPool
 from sandbox.containers import IMAGE, require_image
@@ -31,7 +29,7 @@ from schema import BadInputError
 from tests.helpers import ROOT, policy, tiny
 from tests.helpers.processes import heed_signals
 from tests.helpers.ray_cluster import FIRST_ENGINE, LoggedHold, TwoNodes, client_of, head, two_nodes
-from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
+from tests.helpers.rollouts import clean_environment, command_line, comparable, made, script, write_scenarios
 from training.rl_nodes import policy_nodes
 from training.rl_settings import RlSettings
 
@@ -48,19 +46,6 @@ def cluster() -> Iterator[TwoNodes]:
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_scenarios(tmp_path_factory.mktemp("ray") / "scenarios", made(5))
-
-
-def comparable(out: Path) -> dict[str, Any]:
-    """The records of a directory by id, without durations and without the times that `ls -l` prints."""
-    records: dict[str, Any] = {
-        one.id: json.loads(re.sub(r"[A-Z][a-z]{2} +\d+ \d\d:\d\d", "TIME", one.model_dump_json()))
-        for one in read_trajectories(out)
-    }
-    for record in records.values():
-        del record["usage"]["seconds"]
-        for step in record["steps"]:
-            del step["duration_seconds"]
-    return records
 
 
 def containers_on(engine: str) -> list[str]:
