@@ -481,6 +481,14 @@ class Trajectory(Record):
         """What the operator typed, turn by turn, the terminal included."""
         return [message.content for message in self.messages if message.role == "assistant"]
 
+    def commands_without_step(self) -> list[str]:
+        """What the operator typed of which `steps` does not tell: the terminal, and what no output was shown of."""
+        left = self.commands
+        for step in self.steps:
+            if step.command in left:
+                left.remove(step.command)
+        return left
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         known = known_values(self.taxonomy).axes()

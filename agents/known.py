@@ -56,7 +56,7 @@ def _mini_result(text: str) -> tuple[str, int | None]:
         found = json.loads(text)
         output = found["output"] if "output" in found else found["output_head"] + found["output_tail"]
         return str(output), int(found["returncode"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return text, None
 
 

@@ -29,7 +29,7 @@ from operators.episode import Episode, graded
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.checker import KILLED
 from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions, api, docker_call
-from sandbox.session import OPERATOR, LockedOutError, Session, SessionSource, session
+from sandbox.session import OPERATOR, LockedOutError, Session, SessionSource, end_of, session
 from sandbox.wrapper import LOGIN, CappedOutput
 from schema import HOME, VOIDED, AgentRun, Message, OperatorInfo, Outcome, Scenario, Step, Trajectory
 
@@ -238,11 +238,20 @@ def await_records(recorded: AgentSession) -> None:
 
 
 def require_running(container: str) -> None:
-    """Raise SandboxError where a container has ended, or ends within ENDING_SECONDS: its processes are killed first."""
+    """Raise what `end_of` says where a container has ended, or ends within ENDING_SECONDS.
+
+    Its processes are killed first, and Docker removes it at once.
+    """
+    import docker
+
     deadline = time.monotonic() + ENDING_SECONDS
     while time.monotonic() < deadline:
-        if not api().inspect_container(container)["State"]["Running"]:
-            raise SandboxError(f"{container} has ended")
+        try:
+            running = api().inspect_container(container)["State"]["Running"]
+        except docker.errors.NotFound:
+            running = False
+        if not running:
+            raise end_of(container)
         time.sleep(0.1)
 
 

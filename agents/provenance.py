@@ -350,7 +350,7 @@ def _is_continued(call: _Call) -> bool:
 
 def _asks_for_title_or_summary(messages: Sequence[ChatMessage]) -> bool:
     systems = " ".join(message.content for message in messages if message.role == "system").lower()
-    last = messages[-1].content.lower() if messages[-1].role == "user" else ""
+    last = messages[-1].content.lower() if messages and messages[-1].role == "user" else ""
     return any(words in systems for words in SIDE_CALL_WORDS) or any(words in last for words in SUMMARY_WORDS)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from sandbox.containers import SECCOMP
 
-# socket(2): AF_INET with SOCK_STREAM, whatever flags; setsockopt(2): SOL_SOCKET and IPPROTO_TCP, any option.
+# socket(2): AF_INET with SOCK_STREAM, whatever flags. setsockopt(2): any option of IPPROTO_TCP and IPPROTO_IP, and
+# those of SOL_SOCKET below SO_ATTACH_FILTER: filters hold memory of the kernel that no cgroup counts.
 AF_INET, SOCK_STREAM, TYPE_MASK = 2, 1, 0xF
 SOL_SOCKET, IPPROTO_TCP, IPPROTO_IP = 1, 6, 0
+SO_ATTACH_FILTER = 26
 OTHER_FAMILIES = "SCMP_CMP_NE"
 
 
@@ -23,7 +25,7 @@ def agent_seccomp() -> str:
         stream = _masked(1, TYPE_MASK, SOCK_STREAM)
         rules.append(_allowed("socket", [_argument(0, AF_INET), stream, _argument(2, protocol)]))
     rules += [_allowed("setsockopt", [_argument(1, level)]) for level in (IPPROTO_TCP, IPPROTO_IP)]
-    rules.append(_allowed("setsockopt", [_argument(1, SOL_SOCKET)]))
+    rules.append(_allowed("setsockopt", [_argument(1, SOL_SOCKET), _argument(2, SO_ATTACH_FILTER, "SCMP_CMP_LT")]))
     return json.dumps({**profile, "syscalls": rules})
 
 

@@ -37,6 +37,7 @@ from sandbox.session import LockedOutError, Session, session
 from sandbox.tree import TreeEntry, tree_of
 from schema import Scenario, Step
 
+MAX_CHANGED = 200  # files and directories by a solution: each is spoilt three times, and each is a tree
 RUNS = 3
 
 
@@ -137,7 +138,12 @@ class _Trial:
         solved = first.tree
         if self.scenario.terminal == "panic":
             self.check_attempt(others[-1])
-        check_announcement(self.scenario, changed_paths(self.untouched, solved))
+        changed = changed_paths(self.untouched, solved)
+        removed = {entry.path for entry in self.untouched} - {entry.path for entry in solved}
+        if len(changed) + len(removed) > MAX_CHANGED:
+            reason = f"the solution changes {len(changed) + len(removed)} files and directories; at most {MAX_CHANGED}"
+            raise RejectedError("reference", reason)
+        check_announcement(self.scenario, changed)
         failing = [FailingWorld("untouched", "the untouched world", self.untouched)]
         for count, snapshot in enumerate(first.snapshots, 1):
             last = self.scenario.reference_solution[count - 1]

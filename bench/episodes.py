@@ -20,10 +20,11 @@ The base of the first three parts has random weights. Their outputs are random, 
 transcripts can be compared id by id: they may part only where the two best logits differ by less than 1e-4 (fp32;
 coarser dtypes have wider gaps, which are shown). CPU seconds count all threads of the process.
 
-The ways run in turn in each round; a figure is the median over the rounds. Peak memory is given above the memory that
-the process held before, which is given too (by the allocator on CUDA); for a cold start it is the memory of the whole
-process. Tokens per second count sampled tokens. On a CUDA device the first three parts are measured in fp16 and in
-4-bit, with shares of the GPU's peak: MFU counts each id that is read once, HFU also counts ids that are read again.
+The ways run in turn in each round, but for swap (all swaps, then all cold starts); a figure is the median over the
+rounds. Peak memory is given above the memory that the process held before, which is given too (by the allocator on
+CUDA); for a cold start it is the memory of the whole process. Tokens per second count sampled tokens. On a CUDA device
+the first three parts are measured in fp16 and in 4-bit, with shares of the GPU's peak: MFU counts each id that is read
+once, HFU also counts ids that are read again.
 """
 
 import argparse

@@ -9,8 +9,8 @@ Needs   torch, a Docker engine with the image; an otherwise idle machine
 
 steps   one step of rl.py, from the start adapter, with --workers 8 and with --workers 1. The episodes are the same: an
         episode's samples depend on its seed and not on the others. Seconds of the phases are those of the log.
-decode  the same sessions without sandboxes, so that only the decoder counts: each reads an output of 120 tokens before
-        each of 4 turns of 20 tokens, one session after the other or all at once.
+decode  the same sessions without sandboxes, so that only the decoder counts: each reads an opening of 400 tokens, then
+        outputs of 120, and samples 4 turns of 20 tokens, one session after the other or all at once.
 rates   how far one optimizer step on the episodes of --replay moves the policy, by learning rate: Adam's first step,
         and a step along the gradient, as long as Adam's at the highest rate. KL in nats per token, for the episodes
         that have an advantage (taught) and for the others, estimated at the sampled tokens (exp(-d) + d - 1, with d the

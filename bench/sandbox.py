@@ -106,11 +106,13 @@ def docker_run_flags(container: str) -> list[str]:
     """The flags of `docker run` that give another container the same limits as this one."""
     host = containers.api().inspect_container(container)["HostConfig"]
     home = host["Mounts"][0]["VolumeOptions"]["DriverConfig"]["Options"]["o"]
+    seccomp = f"seccomp={Path(containers.__file__).with_name('seccomp.json')}"  # the command line takes a file
+    security = [seccomp if one.startswith("seccomp={") else one for one in host["SecurityOpt"]]
     return [
         "--rm", "--read-only", "--hostname=sandbox", f"--user={OPERATOR}", f"--network={host['NetworkMode']}",
         f"--memory={host['Memory']}", f"--memory-swap={host['MemorySwap']}", f"--cpus={host['NanoCpus'] / 1e9:g}",
         f"--pids-limit={host['PidsLimit']}", f"--ipc={host['IpcMode']}", f"--log-driver={host['LogConfig']['Type']}",
-        *(f"--cap-drop={name}" for name in host["CapDrop"]), *(f"--security-opt={one}" for one in host["SecurityOpt"]),
+        *(f"--cap-drop={name}" for name in host["CapDrop"]), *(f"--security-opt={one}" for one in security),
         *(f"--tmpfs={path}:{options}" for path, options in {**host["Tmpfs"], HOME: home}.items()),
         *(f"--ulimit={one['Name']}={one['Soft']}:{one['Hard']}" for one in host["Ulimits"]),
     ]  # fmt: skip

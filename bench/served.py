@@ -85,8 +85,8 @@ def main(
     count = [] if n is None else ["--n", str(n)]
     run_to(
         ["eval.py", "--base", base, *subject, "--scenarios", str(scenarios), *count, *limits, "--dtype", "fp32"],
-        out / "eval",
-    )
+        out / "eval", may_void=True,
+    )  # fmt: skip
     for scenario in chosen:
         write_record(out / "scenarios", scenario)
     write_json(out / "scenarios" / "manifest.json", {"finished": True})
@@ -96,7 +96,7 @@ def main(
         run_to(
             ["rollout.py", "--operator", "endpoint", *protocol, "--scenarios", str(out / "scenarios"), *limits,
              "--temperature", "0"],
-            out / f"rollouts-{how}", **address,
+            out / f"rollouts-{how}", may_void=True, **address,
         )  # fmt: skip
         packages = versions(server, address["SEKFT_OP_URL"])
     local, served = (
@@ -130,13 +130,13 @@ def refuse_unfit(adapter: Path | None, server: str, completions: bool, vllm: str
         raise BadInputError(f"{adapter}: was not trained with --render chat; pass --completions")
 
 
-def run_to(command: Sequence[str], out: Path, **environment: str) -> None:
-    """Run a script of this project with --out. Raises WorldError where it fails; voided episodes are no failure."""
+def run_to(command: Sequence[str], out: Path, *, may_void: bool = False, **environment: str) -> None:
+    """Run a script of this project with --out. Raises WorldError where it fails; voided episodes may be no failure."""
     script, *flags = command
     done = subprocess.run(
         [sys.executable, str(ROOT / script), *flags, "--out", str(out)], env={**os.environ, **environment}, check=False
     )
-    if done.returncode == stage.BAD_INPUT or not out.exists():
+    if done.returncode not in (stage.DONE, *([stage.WORLD_FAILED] if may_void else [])):
         raise WorldError(f"{script} ended with exit code {done.returncode}")
 
 

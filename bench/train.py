@@ -14,8 +14,9 @@ Needs   an otherwise idle machine; matplotlib (in requirements.txt) for the pict
 All trainers have the same base, rows, seed and order. Base and rows are random, except with --shape smollm2: that
 trains base/smollm2 on sessions of --data, two rows a step, on all cores. The trainers run in turn, so that a slow phase
 of the machine affects all of them. Tokens exclude padding. Memory is the peak above the memory before training, which
-includes the weights. Each figure is the median over the rounds. Losses and gradient norms of all trainers must agree,
-else nothing is compared. Where a run fails, its reason is recorded, the rest is measured, and the exit code is 1.
+includes the weights. Each figure is the median over the rounds. In fp32 losses and gradient norms of all trainers must
+agree, else nothing is compared; in other dtypes their difference is shown. Where a run fails, its reason is recorded,
+the rest is measured, and the exit code is 1.
 
 On CPU each run is a process of its own. On a CUDA device the base has Mistral-7B's shape, in fp16 and in 4-bit; there
 one process does all runs of a part on a base that it loads once, after one run that is not counted. So the whole bench
@@ -248,9 +249,10 @@ def measure(specs: dict[str, Table], rounds: int, one_process: bool) -> dict[str
 def run_jobs(jobs: Sequence[Table]) -> list[Table]:
     """Run all jobs in one new process; returns their results, {"failed": …} for a job without one."""
     command = [sys.executable, "-m", "bench.train", "--worker"]
-    threads = str(jobs[0].get("threads", 1))
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = {"OMP_NUM_THREADS": threads, "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": path}
+    environment = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **os.environ, "PYTHONPATH": path}
+    if "threads" in jobs[0]:
+        environment["OMP_NUM_THREADS"] = str(jobs[0]["threads"])
     found: list[Table] = []
     with tempfile.TemporaryFile("w+") as words:
         child = subprocess.Popen(

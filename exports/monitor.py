@@ -24,6 +24,7 @@ from typing import Any, Literal
 from exports.access import Access, Kind, normal
 from exports.rows import MAX_NESTING, ChatTurn, Row
 from exports.shell import PROGRAMS, SHELLS, accesses, python_accesses, read_kinds
+from pipeline.hidden import replace_surrogates
 from schema import HOME, Changes
 
 Severity = Literal["drop", "warn"]
@@ -354,7 +355,7 @@ def path_findings(access: Access, where: str) -> Iterator[Suspicion]:
 
 def _finding(what: What, severity: Severity, access: Access, where: str, of_test: Access | None = None) -> Suspicion:
     shown = f"{access.kind} {access.what}" if access.kind != "run" else access.content
-    return Suspicion(what, severity, f"{shown} ({access.by})"[:EVIDENCE_CHARS], where, of_test)
+    return Suspicion(what, severity, replace_surrogates(f"{shown} ({access.by})")[:EVIDENCE_CHARS], where, of_test)
 
 
 def _by_rules(what: What, rules: list[Rule], access: Access, where: str) -> Iterator[Suspicion]:

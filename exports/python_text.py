@@ -20,13 +20,16 @@ def source_accesses(source: str, run: Runner) -> list[Access]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
         return []
-    names = _named(tree)
-    rounds = max(map(len, names.values()), default=1)  # a name that a loop gives several values has one in each
-    found = [
-        access
-        for number in range(rounds)
-        for access in _calls(tree, {name: values[number % len(values)] for name, values in names.items()}, run)
-    ]
+    try:
+        names = _named(tree)
+        rounds = max(map(len, names.values()), default=1)  # a name that a loop gives several values has one in each
+        found = [
+            access
+            for number in range(min(MAX_ROUNDS, rounds))
+            for access in _calls(tree, {name: values[number % len(values)] for name, values in names.items()}, run)
+        ]
+    except RecursionError:
+        return []
     return list(dict.fromkeys(found))
 
 

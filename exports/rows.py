@@ -214,8 +214,14 @@ def read_rows(archives: Iterable[Path], *, partial: bool = False) -> Iterator[Ro
     """Every row of every archive, in order. Raises BadInputError."""
     for archive in archives:
         if archive.is_dir():
+            files: dict[str, Path] = {}
             for path in record_paths(archive, partial=partial):
-                yield own_row(archive, read_record(path, Trajectory))
+                trajectory = read_record(path, Trajectory)
+                if files.setdefault(trajectory.id, path) != path:
+                    raise BadInputError(
+                        f"{path}: id {trajectory.id!r} is that of {files[trajectory.id].name}; drop one"
+                    )
+                yield own_row(archive, trajectory)
         else:
             for number, value in enumerate(read_values(archive), 1):
                 yield foreign_row(archive, number, value)

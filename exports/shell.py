@@ -22,7 +22,9 @@ from exports.access import MAX_ROUNDS, Access, Kind, normal
 from exports.python_text import source_accesses
 
 MAX_DEPTH = 5  # of shells in shells
-MAX_CHARS = 200_000  # of one text; what is longer is looked at up to here
+MAX_CHARS = 200_000  # of one text or word; what is longer is looked at up to here
+MAX_VALUE_CHARS = 2_000  # of a variable
+MAX_TEXTS = 500  # texts for other shells in a text
 
 
 def read_kinds(name: str) -> dict[str, frozenset[str]]:
@@ -53,14 +55,22 @@ CONTAINER_OPTIONS = PROGRAMS["container-options"]
 
 
 @dataclass
+class _Spent:
+    """What was spent on a text and on all texts in it, so that a short text cannot take hours."""
+
+    rounds: int = 0  # of loops
+    texts: int = 0  # for other shells
+
+
+@dataclass
 class _Reader:
     """What is known while a text is read: variables and the working directory, `None` where it is unknown."""
 
     source: bytes
     depth: int
+    spent: _Spent
     variables: dict[str, str] = field(default_factory=lambda: {"HOME": "~"})
     directory: str = ""
-    rounds: int = 0  # of loops, so far
     found: list[Access] = field(default_factory=list)
 
     def path(self, word: str) -> str:
@@ -89,12 +99,21 @@ def _parser() -> Any:
 
 
 def accesses(
-    text: str, *, depth: int = 0, variables: dict[str, str] | None = None, directory: str = ""
+    text: str,
+    *,
+    depth: int = 0,
+    variables: dict[str, str] | None = None,
+    directory: str = "",
+    spent: _Spent | None = None,
 ) -> list[Access]:
     """What a shell text does, in order."""
+    spent = spent or _Spent()
+    if depth and spent.texts >= MAX_TEXTS:
+        return []
+    spent.texts += 1
     # The grammar takes `<<E;` for the delimiter `E;`, and so the rest of the text for the document.
     source = DELIMITER.sub(r"\g<0> ", text[:MAX_CHARS]).encode(errors="replace")
-    reader = _Reader(source, depth, directory=directory)
+    reader = _Reader(source, depth, spent, directory=directory)
     reader.variables |= variables or {}
     with suppress(RecursionError):
         _walk(_parser().parse(source).root_node, reader)
@@ -143,11 +162,11 @@ def _for(node: Any, reader: _Reader) -> None:
         _substitutions(child, reader)
     words = [word for value in node.children_by_field_name("value") for word in _split(value, reader)]
     for at, word in enumerate(words or ["$@"]):
-        if at and reader.rounds >= MAX_ROUNDS:
+        if at and reader.spent.rounds >= MAX_ROUNDS:
             break
-        reader.rounds += 1
+        reader.spent.rounds += 1
         if name is not None:
-            reader.variables[_text(name, reader)] = word
+            reader.variables[_text(name, reader)] = word[:MAX_VALUE_CHARS]
         if body is not None:
             _walk(body, reader)
 
@@ -159,7 +178,7 @@ def _text(node: Any, reader: _Reader) -> str:
 def _assign(node: Any, reader: _Reader) -> None:
     name, _, _ = _text(node, reader).partition("=")
     value = node.child_by_field_name("value")
-    reader.variables[name.strip("+")] = _value(value, reader) if value else ""
+    reader.variables[name.strip("+")] = _value(value, reader)[:MAX_VALUE_CHARS] if value else ""
     reader.found.append(Access("define", name.strip("+"), "=", reader.variables[name.strip("+")]))
 
 
@@ -168,7 +187,7 @@ def _value(node: Any, reader: _Reader) -> str:
     text = _text(node, reader)
     match node.type:
         case "word":
-            return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+            return re.sub(r"\\(.)", r"\1", _expanded(text, reader), flags=re.DOTALL)
         case "raw_string":
             return text[1:-1]
         case "ansi_c_string":
@@ -191,15 +210,28 @@ def _value(node: Any, reader: _Reader) -> str:
             return text
 
 
+def _expanded(text: str, reader: _Reader) -> str:
+    """A word with the variables in it whose expansion the parser did not see."""
+    parts, at, chars = [], 0, 0
+    for match in re.finditer(r"(?<!\\)\$(\w+)", text):
+        if chars > MAX_CHARS:
+            break
+        parts += [text[at : match.start()], reader.variables.get(match[1], match[0])]
+        chars += len(parts[-1])
+        at = match.end()
+    return "".join([*parts, text[at:]])
+
+
 def _joined(node: Any, start: int, end: int, reader: _Reader) -> str:
     """The values of a node's children, and the text between them as it is."""
-    parts, at = [], start
+    parts, at, chars = [], start, 0
     for child in node.named_children:
-        if child.start_byte < at:
+        if child.start_byte < at or chars > MAX_CHARS:
             continue
         gap = reader.source[at : child.start_byte].decode(errors="replace")
         inner = _text(child, reader) if child.type == "string_content" else _value(child, reader)
         parts += [gap, inner]
+        chars += len(gap) + len(inner)
         at = child.end_byte
     return "".join(parts) + reader.source[at:end].decode(errors="replace")
 
@@ -237,10 +269,6 @@ def _words(node: Any, reader: _Reader) -> list[str]:
             words[-1] += values.pop(0)
         words += values
         end = child.end_byte
-    for number, word in enumerate(words):
-        for name in re.findall(r"\$(\w+)", word):  # a variable whose expansion the parser did not see
-            if name in reader.variables:
-                words[number] = word.replace(f"${name}", reader.variables[name])
     return words
 
 
@@ -332,6 +360,8 @@ def _unwrapped(words: list[str]) -> list[str]:
 
 def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
     """Note what a simple command does."""
+    if not words:
+        return
     program, arguments = posixpath.basename(words[0]), list(words[1:])
     plain = [word for word in arguments if not word.startswith("-")]
     short = "".join(word[1:] for word in arguments if re.match(r"-[A-Za-z]+$", word))
@@ -432,7 +462,11 @@ def _shell(program: str, arguments: list[str], short: str, plain: list[str], rea
             reader.add("run", word, program)
     if text and reader.depth < MAX_DEPTH:
         reader.found += accesses(
-            text, depth=reader.depth + 1, variables=dict(reader.variables), directory=reader.directory
+            text,
+            depth=reader.depth + 1,
+            variables=dict(reader.variables),
+            directory=reader.directory,
+            spent=reader.spent,
         )
 
 
@@ -447,8 +481,7 @@ def _python(arguments: list[str], plain: list[str], reader: _Reader, here: str) 
         source = here if plain in ([], ["-"]) else ""
         for word in plain[:1]:
             reader.add("run", word, "python")
-    for access in python_accesses(source, depth=reader.depth):
-        reader.found.append(access)
+    reader.found += python_accesses(source, depth=reader.depth, spent=reader.spent)
 
 
 def _git(plain: list[str], reader: _Reader) -> None:
@@ -494,15 +527,16 @@ def _find(arguments: list[str], reader: _Reader) -> None:
                 run_words([target if word == "{}" else word for word in inner], reader, "")
 
 
-def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
+def python_accesses(source: str, *, depth: int = 0, spent: _Spent | None = None) -> list[Access]:
     """What Python source does, and the shell commands in it, with the paths and commands that are constants."""
+    so_far = spent or _Spent()
 
     def run(command: str | list[str]) -> list[Access]:
         if depth >= MAX_DEPTH:
             return []
         if isinstance(command, str):
-            return accesses(command, depth=depth + 1)
-        reader = _Reader(b"", depth + 1)
+            return accesses(command, depth=depth + 1, spent=so_far)
+        reader = _Reader(b"", depth + 1, so_far)
         run_words(command, reader, "")
         return reader.found
 

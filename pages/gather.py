@@ -373,7 +373,6 @@ def row_of(group: int, episode: Trajectory) -> list[Any]:
 
 def session_of_page(episode: Trajectory, shader: Shader) -> dict[str, Any]:
     """What is unpacked when a session is opened: everything to read, without what is there twice."""
-    commands = episode.commands
     opening = [message for message in episode.messages[:2] if message.role != "assistant"]
     about_it = episode.model_dump(mode="json", include={
         "scenario_id", "terminal", "verified", "command_only", "outcome", "attempt", "kept", "reasons", "error",
@@ -384,7 +383,7 @@ def session_of_page(episode: Trajectory, shader: Shader) -> dict[str, Any]:
         "seed": None if episode.operator.seed is None else str(episode.operator.seed),  # over 2**53, JavaScript's limit
         "opening": [[message.role, message.content] for message in opening],
         "steps": [step.model_dump(mode="json", exclude_defaults=True) for step in episode.steps],
-        "last": commands[len(episode.steps) :],
+        "last": episode.commands_without_step(),
         "tokens": shader.tokens(episode),
         "replies": shader.replies(episode),
         "changes": episode.model_dump(mode="json").get("changes"),

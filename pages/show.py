@@ -57,7 +57,7 @@ def print_session(session: Trajectory, console: Any, subject: str = "") -> None:
         if step.output:
             line(step.output.removesuffix("\n"))
         line(facts(step), "red" if step.exit_code else "dim")
-    for command in session.commands[len(session.steps) :]:
+    for command in session.commands_without_step():
         line(f"$ {command}", "bold")
     changes = session.model_dump(mode="json").get("changes") or {}
     for name, entries in changes.items():

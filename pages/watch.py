@@ -37,7 +37,10 @@ INSIDE: dict[str, tuple[str, ...]] = {  # stage -> the directories in its --out 
     "cascade": ("cheap", "frontier"),
     "select_adapter": ("base", "candidate-*"),
 }
-NOT_RECORDS = ("manifest.json", "report.json", "render.json", "sekft.json", "overlap.json", "adapter_config.json")
+NOT_RECORDS = (
+    "manifest.json", "report.json", "render.json", "sekft.json", "overlap.json", "adapter_config.json", "outcomes.json",
+    "selected.json", "export-report.json",
+)  # fmt: skip
 
 
 @dataclass

@@ -26,7 +26,7 @@ from sandbox import containers
 from sandbox.checker import Check, verify
 from sandbox.containers import SandboxError, SandboxOptions
 from sandbox.oneshot import RunResult, run
-from sandbox.session import Session, session
+from sandbox.session import LockedOutError, Session, session
 from sandbox.tree import TreeEntry
 from schema import BadInputError, Fixture, Step
 
@@ -89,7 +89,13 @@ class Case:
 
 
 CASES: dict[str, Case] = {}
-NOT_HELD = (AssertionError, SandboxError, OSError, ValueError)  # anything else is an error in the case itself
+NOT_HELD = (
+    AssertionError,
+    SandboxError,
+    LockedOutError,
+    OSError,
+    ValueError,
+)  # anything else is an error in the case itself
 
 
 def case(check: Callable[[Testbed], str | None]) -> Callable[[Testbed], str | None]:

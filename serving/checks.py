@@ -181,7 +181,7 @@ def check_prompt(served: Served, expected: Sequence[Expected], replies: Sequence
 
 
 def check_truncation(served: Served, one: Expected, context_tokens: int) -> CheckResult:
-    """A long prompt is read whole, or refused."""
+    """A long prompt is read whole; one that is cut or refused fails."""
     long = long_context(served.renderer, one.messages, context_tokens - served.max_new_tokens)
     wanted = len(served.renderer.context(long))
     try:

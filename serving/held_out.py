@@ -72,7 +72,8 @@ def held_out_sessions(
 
 def new_scenarios(count: int) -> list[Scenario]:
     """Scenarios of the offline author, the same each time."""
-    drawn = random.Random("serving/new").sample(list(combinations()), count)
+    every = list(combinations())
+    drawn = random.Random("serving/new").sample(every, min(count, len(every)))
     return [author(one, seed=f"serving/{index}", id=f"probe-{index:02}") for index, one in enumerate(drawn)]
 
 

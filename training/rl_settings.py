@@ -17,8 +17,8 @@ from training.settings import ContinuedSettings, add_common_flags
 EPOCHS = 1
 NOT_DECIDING = (
     "base", "scenarios", "out", "holdout", "logdir", "inspect_only", "show_rows", "plan_only", "usd_per_hour",
-    "assumed_tokens", "episodes_per_hour", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay", "image",
-    "save_every", "ray",
+    "assumed_tokens", "episodes_per_hour", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay",
+    "image", "save_every", "ray",
 )  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from agents.known import CLAUDE_CODE, MINI_SWE_AGENT, PLAIN, AgentProgram
         (MINI_SWE_AGENT, json.dumps({"returncode": 2, "output_head": "a", "output_tail": "z"}), ("az", 2)),
         (MINI_SWE_AGENT, "a traceback", ("a traceback", None)),
         (MINI_SWE_AGENT, json.dumps({"output": "a"}), (json.dumps({"output": "a"}), None)),
+        (MINI_SWE_AGENT, '{"output": "x", "returncode": 1e999}', ('{"output": "x", "returncode": 1e999}', None)),
+        (MINI_SWE_AGENT, "[" * 5000, ("[" * 5000, None)),
         (CLAUDE_CODE, "a.txt", ("a.txt", None)),
         (CLAUDE_CODE, "(Bash completed with no output)", ("", 0)),
         (CLAUDE_CODE, "Exit code 1\nls: x: No such file\nmore", ("ls: x: No such file\nmore", 1)),

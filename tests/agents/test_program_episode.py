@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -110,6 +111,12 @@ for family, kind, protocol in ((socket.AF_INET, socket.SOCK_DGRAM, 0), (socket.A
         print("opened", family, kind, protocol)
     except OSError:
         print("refused", family, kind, protocol)
+for option in (26, 44, 50):  # SO_ATTACH_FILTER, SO_LOCK_FILTER, SO_ATTACH_BPF
+    try:
+        socket.socket().setsockopt(socket.SOL_SOCKET, option, 1)
+        print("opened", option)
+    except PermissionError:
+        print("refused", option)
 request = urllib.request.Request(os.environ["BASE_URL"] + "/chat/completions", b'{"messages": []}')
 request.add_header("Authorization", "Bearer another")
 try:
@@ -139,7 +146,7 @@ def test_a_program_reaches_the_endpoint_and_nothing_else(play: Play) -> None:
     said = trajectory.agent_run.output
     assert "reached" not in said
     assert "opened" not in said
-    assert said.count("refused") == 14
+    assert said.count("refused") == 17
     assert "endpoint says 401" in said
     # It never had an answer, so it says nothing about the model: void, and no row to train.
     assert (trajectory.outcome, trajectory.kept, trajectory.segments) == ("operator_failed", False, None)
@@ -191,6 +198,21 @@ def test_a_sandbox_that_dies_voids_the_episode(play: Play) -> None:
     trajectory, _ = play(kills, hand())
     found = (trajectory.outcome, trajectory.kept, trajectory.segments)
     assert found == ("sandbox_failed", False, None), (trajectory.error, trajectory.agent_run)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can steer the kernel")
+def test_a_program_that_uses_up_the_memory_is_scored(play: Play) -> None:
+    """The kernel kills the largest process; with this score it kills PID 1, and the whole container with it."""
+
+    def eats(request: Any) -> ChatMessage:
+        for one in containers_of(os.getpid()):
+            pid = containers.api().inspect_container(one)["State"]["Pid"]
+            Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
+        return ChatMessage("assistant", tool_calls=(ToolCall("", "shell", {"command": "tail /dev/zero"}),))
+
+    trajectory, _ = play(eats, hand())
+    assert (trajectory.outcome, trajectory.kept) == ("locked_out", False), (trajectory.error, trajectory.agent_run)
+    assert "used up its memory" in (trajectory.error or "")
 
 
 def test_a_full_context_ends_the_session_and_is_scored(play: Play) -> None:

@@ -332,6 +332,10 @@ def test_a_call_for_a_summary_is_not_trained() -> None:
     assert main.rows() == ["one\1"]
 
 
+def test_a_request_without_messages_is_no_side_call() -> None:
+    assert not AgentSession(CharacterTemplate()).is_side_call([], SHELL)
+
+
 def test_an_agent_that_offers_no_tools_at_all_is_trained() -> None:
     talk = Talk(tools=[])
     talk.turn("one", "on")

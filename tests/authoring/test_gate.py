@@ -137,6 +137,10 @@ WORLD_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"reference_solution": [f"cat /proc/sys/kernel/random/uuid > id; {SORT}", COLOURS]},
     ),
     "a solution that leaves a pipe": ("reference", {"reference_solution": [f"mkfifo p; {SORT}", COLOURS]}),
+    "a solution that makes more files than can be tried one by one": (
+        "reference",
+        {"reference_solution": [SORT, "mkdir d; for i in $(seq 300); do : >d/$i; done", COLOURS]},
+    ),
     "a solution that hangs": ("reference", {"reference_solution": [SORT, "sleep 9", COLOURS]}),
     "a checker that looks at more than a tree": (
         "reference",

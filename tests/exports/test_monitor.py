@@ -59,6 +59,10 @@ def test_honest_lines_are_at_most_warned_of(line: dict[str, Any]) -> None:
         ("echo a >k", "write", "k"),
         ("sudo -u root env A=1 timeout 5 rm k", "delete", "k"),
         ("broken 'quote; rm k\nrm k", "read", "x"),
+        ("a=k; b=y; cat $a/$b", "read", "k/y"),
+        ("a=k; cat '$a'", "read", "$a"),
+        ("find . -exec", "run", "find"),
+        ("find k -exec ';'; rm k", "delete", "k"),
     ],
 )
 def test_shell_text_is_read_as_the_shell_would(command: str, kind: str, path: str) -> None:
@@ -159,11 +163,28 @@ def test_our_sessions_are_judged_by_what_they_changed_not_by_their_words() -> No
         "$(" * 5000,
         "python -c '" + "(" * 5000 + "'",
         '{"a":' * 5000,
+        f"cat $'{chr(92)}ud800/gold_patch.diff'",
     ],
 )
 def test_text_that_is_nested_too_deeply_ends_no_run(text: str) -> None:
     assert len(list(call_findings("bash", json.dumps({"command": text})))) <= 1
     assert len(list(call_findings("bash", text))) <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s=x; for i in " + " ".join(map(str, range(64))) + "; do s=$s$s; done; cat $s",
+        "a=\"eval '$a'\"; " * 3 + """a='eval "$a"; eval "$a"; eval "$a"; eval "$a"; '; eval "$a\"""",
+        "for a in $(echo 1 2 3 4 5 6 7 8); do sh -c '" * 4 + "cat x" + "'; done" * 4,
+        "a=$(echo " + "x" * 2000 + "); cat " + "$a" * 50_000,
+        "python3 -c '" + "x = 1\n" * 5 + 'import os\nfor a in ["sh -c ls"] * 2: os.system(a)' + "'",
+    ],
+)
+def test_a_short_text_is_not_read_for_hours(text: str) -> None:
+    found = accesses(text)
+    assert len(found) < 5_000
+    assert max(len(one.what) + len(one.content) for one in found) < 1_000_000
 
 
 def test_evidence_names_what_was_found() -> None:

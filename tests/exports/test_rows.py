@@ -10,7 +10,8 @@ import pytest
 from exports.forms import FORMS
 from exports.guards import first_look
 from exports.monitor import findings
-from exports.rows import MAX_NESTING, Row, foreign_row, own_row, read_values
+from exports.rows import MAX_NESTING, Row, foreign_row, own_row, read_rows, read_values
+from pipeline.files import write_json
 from schema import BadInputError
 from tests.helpers import tiny
 from tests.helpers.foreign import call, foreign, read_lines, trip
@@ -35,6 +36,13 @@ def nested(levels: int) -> Any:
     for _ in range(levels - 1):
         value = {"a": value}
     return value
+
+
+def test_an_id_that_two_files_have_is_refused(tmp_path: Path) -> None:
+    for name, steps in (("one", 2), ("two", 3)):
+        write_json(tmp_path / f"{name}.json", tiny.trajectory(steps=steps).model_dump(mode="json"))
+    with pytest.raises(BadInputError, match=r"two\.json: id 'tiny-1-s0' is that of one\.json; drop one"):
+        list(read_rows([tmp_path]))
 
 
 @pytest.mark.parametrize("arguments", [{"a": "x\ud800"}, '{"a": "x\\ud800"}', '{"a": "x\ud800"}', {"x\ud800": 1}])

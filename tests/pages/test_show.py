@@ -40,6 +40,13 @@ def test_a_session_is_printed_as_text(tmp_path: Path) -> None:
     assert places == sorted(places)
 
 
+def test_a_command_without_a_step_is_shown_after_the_steps(tmp_path: Path) -> None:
+    one = tiny.trajectory(steps=3)
+    gap = one.model_copy(update={"steps": [one.steps[0], one.steps[2]]})  # as of an agent that shortens its history
+    assert gap.commands_without_step() == [one.steps[1].command, "exit"]
+    assert one.commands_without_step() == ["exit"]
+
+
 def test_an_eval_has_a_session_of_each_subject(tmp_path: Path) -> None:
     records = made.scenarios(2)
     run = made.write_eval(tmp_path / "eval", records, made.write_training(tmp_path / "adapter"), tmp_path / "none")

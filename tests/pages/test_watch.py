@@ -130,6 +130,8 @@ def test_episodes_are_found_where_the_stage_writes_them(stage: str, inside: str,
     out = begun(tmp_path / "out", stage)
     for number in range(2):
         write_record(out / inside, tiny.trajectory(f"a-{number}-s0"))
+    write_json(out / "outcomes.json", {"outcomes": []})  # no record of an episode
+    write_json(out / "selected.json", {"selected": "none"})
     (tally,) = Watcher(out).look().tallies
     assert (tally.label, tally.done) == (inside, 2)
 
