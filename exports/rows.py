@@ -217,10 +217,8 @@ def read_rows(archives: Iterable[Path], *, partial: bool = False) -> Iterator[Ro
             files: dict[str, Path] = {}
             for path in record_paths(archive, partial=partial):
                 trajectory = read_record(path, Trajectory)
-                if files.setdefault(trajectory.id, path) != path:
-                    raise BadInputError(
-                        f"{path}: id {trajectory.id!r} is that of {files[trajectory.id].name}; drop one"
-                    )
+                if (first := files.setdefault(trajectory.id, path)) != path:
+                    raise BadInputError(f"{path}: id {trajectory.id!r} is that of {first.name}; drop one")
                 yield own_row(archive, trajectory)
         else:
             for number, value in enumerate(read_values(archive), 1):

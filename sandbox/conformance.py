@@ -89,13 +89,8 @@ class Case:
 
 
 CASES: dict[str, Case] = {}
-NOT_HELD = (
-    AssertionError,
-    SandboxError,
-    LockedOutError,
-    OSError,
-    ValueError,
-)  # anything else is an error in the case itself
+# Anything else is an error in the case itself.
+NOT_HELD = (AssertionError, SandboxError, LockedOutError, OSError, ValueError)
 
 
 def case(check: Callable[[Testbed], str | None]) -> Callable[[Testbed], str | None]:

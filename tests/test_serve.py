@@ -136,14 +136,34 @@ def test_a_server_that_ends_by_itself_ends_the_script(
     assert not path.exists()
 
 
+def test_an_adapter_answers_every_client_and_not_as_its_base(base: Path, tmp_path: Path) -> None:
+    from anthropic import Anthropic
+    from openai import OpenAI
+
+    adapter = fit_tiny(base, tmp_path, render="chat", epochs=20, accum=1, lr=2e-2)
+    said = []
+    for subject in ([], ["--adapter", str(adapter)]):
+        with serving("--base", str(base), *subject) as told:
+            client = OpenAI(base_url=f"{told['url']}/v1", api_key="none", timeout=100)
+            said.append(client.chat.completions.create(**ASKED).choices[0].message.content)
+            if subject:
+                other = Anthropic(base_url=told["url"], api_key="none", timeout=100).messages.create(**ASKED)
+                said.append("".join(part.text for part in other.content if part.type == "text"))
+                address = f"{told['url']}/v1/chat/completions"
+                command = ["curl", "-s", address, "-H", "Content-Type: application/json", "-d", json.dumps(ASKED)]
+                answer = subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
+                said.append(json.loads(answer)["choices"][0]["message"]["content"])
+    assert said[0] != said[1] == said[2] == said[3]
+
+
 def test_an_adapter_that_reads_markers_is_refused(base: Path, tmp_path: Path) -> None:
-    adapter = fit_tiny(base, tmp_path)
+    adapter = fit_tiny(base, tmp_path, render="markers", epochs=1)
     assert "trained with --render markers" in refusal(base, adapter=adapter)
 
 
-def fit_tiny(base: Path, place: Path) -> Path:
-    """An adapter that reads markers."""
+def fit_tiny(base: Path, place: Path, **changes: Any) -> Path:
+    """An adapter of two sessions."""
     for index in range(2):
         write_record(place / "data", tiny.trajectory(f"t{index}-s0"))
-    fit(fit_settings(base=str(base), data=place / "data", out=place / "adapter", epochs=1, render="markers"))
+    fit(fit_settings(base=str(base), data=place / "data", out=place / "adapter", **changes))
     return place / "adapter"
