@@ -21,7 +21,7 @@ export TOKENIZERS_PARALLELISM=false
 OUT=${OUT:-runs/out/evening}
 KINDS=${KINDS:-broken_archive,change_case,compare_files,filter_rows,join_tables,merge_lists,sort_unique,unreachable_host}
 others=absent_program,checksum_files,drop_repeats,find_content,reshape_columns,split_file
-played=(--seed 1 --base-n 8 --max-steps "${STEPS:-24}" --max-new-tokens 80 --workers 32)
+played=(--seed 1 --max-steps "${STEPS:-24}" --max-new-tokens 80 --workers 32)
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
@@ -49,10 +49,10 @@ sft=(--data "$OUT/trajectories" --holdout "$OUT/archetypes/holdout" --out "$OUT/
 step python sft.py "${sft[@]}" --plan --usd-per-hour "${USD_PER_HOUR:-0.1}" >"$OUT/plan-sft.json"
 step python sft.py "${sft[@]}"
 
-# Play both held-out sets, without a scaffold. The bare base, which never ends a session, plays the first eight.
-step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/scenarios-split/holdout" --compare-base \
+# Play both held-out sets, without a scaffold. The bare base, which never ends a session, plays eight scenarios.
+step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/scenarios-split/holdout" --compare-base --base-n 8 \
   --n "${EPISODES:-100}" "${played[@]}" --out "$OUT/eval-scenarios"
-step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/archetypes/holdout" --compare-base \
+step python eval.py --adapter "$OUT/adapter" --scenarios "$OUT/archetypes/holdout" \
   --n "$((${EPISODES:-100} * 3 / 5))" "${played[@]}" --out "$OUT/eval-archetypes"
 
 step python report.py --runs "$OUT/eval-scenarios" "$OUT/eval-archetypes" --table "$OUT/rates.md" \
