@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Make of base/smollm2 what one evening on two cores allows: an operator for eight kinds of work.
 #
-#     PATH="$PWD/.venv/bin:$PATH" runs/evening.sh        # about two and a half hours on 2 cores; every stage resumes
+#     PATH="$PWD/.venv/bin:$PATH" runs/evening.sh        # about two hours on 2 cores; every stage resumes
 #
 # Reads   base/smollm2 (get_base.py downloads it if it is missing)
 # Writes  runs/out/evening/: trained-kinds and other-kinds, scenarios (both), archetypes and scenarios-split (two
