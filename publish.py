@@ -277,7 +277,10 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = stage.command_line(__doc__)
     add = parser.add_argument
-    add("--scenarios", type=Path, nargs="+", default=[], help="scenarios to publish as a data set; several directories")
+    add(
+        "--scenarios", type=Path, action="append", default=[],
+        help="scenarios to publish as a data set; may be repeated",
+    )  # fmt: skip
     add(
         "--holdout", type=Path, action="append", default=[],
         help="held-out scenarios (split.py) among them: they become the split holdout; may be repeated",

@@ -87,11 +87,6 @@ def main(settings: RlSettings) -> int:
         print_sizes(settings, given, scenarios, steps)
         if settings.inspect_only:
             return print_episodes(steps, scenarios, renderer, settings, start)
-        if steps is None and settings.episodes_per_hour is None:
-            print(
-                "hours and dollars are those of the updates; playing comes on top (--episodes-per-hour counts it)",
-                file=sys.stderr,
-            )
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)
@@ -212,6 +207,9 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
     costs = hardware.costs(
         hardware.shape_of(settings.base), settings.rl_work(lengths, trained, rank=rank, targets=targets)
     )
+    if steps is None and settings.episodes_per_hour is None:
+        told = "hours and dollars are those of the updates; playing comes on top (--episodes-per-hour counts it)"
+        print(told, file=sys.stderr)
     play_hours = 0.0 if settings.episodes_per_hour is None else count / settings.episodes_per_hour
     return plan_of(
         "rl", settings, costs, play_hours=play_hours, episodes=count, rows=len(lengths), tokens=sum(lengths),

@@ -40,9 +40,11 @@ for eval in eval eval-archetypes eval-scenarios; do
 done
 if [ ${#evals[@]} -gt 0 ]; then adapter+=(--runs "${evals[@]}"); fi
 
-scenarios=("$run/scenarios")
-if [ -d "$run/trained-kinds" ]; then scenarios=("$run/trained-kinds" "$run/other-kinds"); fi # with the gate's yields
-python "$here/publish.py" --scenarios "${scenarios[@]}" --data "$run/trajectories" --out "$out/data" "${data[@]}"
+scenarios=(--scenarios "$run/scenarios")
+if [ -d "$run/trained-kinds" ]; then # these two have the gate's yields
+  scenarios=(--scenarios "$run/trained-kinds" --scenarios "$run/other-kinds")
+fi
+python "$here/publish.py" "${scenarios[@]}" --data "$run/trajectories" --out "$out/data" "${data[@]}"
 python "$here/publish.py" --adapter "$run/adapter" --out "$out/adapter" "${adapter[@]}"
 cat >&2 <<TEXT
 Read both cards, then:

@@ -336,7 +336,7 @@ ROWS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("publish.py", ["--adapter", "other", "--out", "out"], {}, "no adapter_config.json"),
     ("publish.py", ["--adapter", "other", "--holdout", "good", "--out", "out"], {}, "--holdout: does not belong"),
     ("publish.py", ["--scenarios", "good", "--base-model", "a/b", "--out", "out"], {}, "--base-model: does not"),
-    ("publish.py", ["--scenarios", "good", "--holdout", "apart", "--out", "out"], {}, "'tiny-3' is not in good"),
+    ("publish.py", ["--scenarios", "good", "--holdout", "apart", "--out", "out"], {}, "'tiny-3' is not in --scenarios"),
     ("publish.py", ["--scenarios", "good", "--holdout", "./good", "--out", "o"], {}, "is the directory of --scenarios"),
     ("publish.py", ["--scenarios", "good", "--holdout", "nowhere", "--out", "out"], {}, "nowhere: cannot be read"),
     ("dashdocker.py", ["reap"], NO_DOCKER, "no Docker engine answers"),

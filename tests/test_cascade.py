@@ -95,10 +95,11 @@ def test_a_local_operator_escalates_to_an_endpoint(tuned: bool, few: Path, tmp_p
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        assert {request.body["model"] for request in server.requests} == {"big"}
+        assert {request.body["model"] for request in server.requests} <= {"big"}
         calls = len(server.requests)
     report = read_json(tmp_path / "out" / "outcomes.json")
-    assert calls == sum(one["signal"] is not None for one in report["outcomes"]) > 0
+    assert calls == sum(one["signal"] is not None for one in report["outcomes"])
+    assert calls or tuned  # the adapter may leave at once
     assert report["usage"]["frontier"]["calls"] == calls
     per_call = (100 * 10 + 50 * 20) / 1e6
     seconds = report["usage"]["cheap"]["seconds"]

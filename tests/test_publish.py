@@ -330,7 +330,7 @@ def test_the_recipe_counts_and_splits_the_layouts_of_the_other_recipes(layout: s
 def test_a_scenario_of_two_directories_is_refused(tmp_path: Path) -> None:
     write_scenarios(tmp_path / "one", made()[:2])
     write_scenarios(tmp_path / "two", made()[1:])
-    code, _, message = run("--scenarios", tmp_path / "one", tmp_path / "two", "--out", tmp_path / "out")
+    code, _, message = run("--scenarios", tmp_path / "one", "--scenarios", tmp_path / "two", "--out", tmp_path / "out")
     assert (code, f"two directories hold a scenario {made()[1].id!r}" in message) == (2, True), message
     assert not (tmp_path / "out").exists()
 

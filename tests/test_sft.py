@@ -165,20 +165,6 @@ def test_finished_run_returns_at_once_or_adds_epochs(
     assert [entry["step"] for entry in history(out)] == list(range(1, more["steps"] + 1))
 
 
-def test_more_epochs_that_are_refused_leave_the_finished_run(
-    trained: tuple[Path, dict[str, Any]], base: Path, data: Path, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    out = tmp_path / "adapter"
-    shutil.copytree(trained[0], out)
-    before = hashes(out)
-    monkeypatch.setattr(hardware, "free_bytes_here", lambda: 2**20)
-    flags = ["--data", data, "--base", base, "--out", out, "--accum", 2, *QUICK]
-    code, _, err = in_process(capsys, *flags, "--epochs", 500)
-    assert (code, "GiB" in err.splitlines()[-1]) == (2, True), err
-    assert hashes(out) == before
-
-
 def test_saved_adapter_changes_the_base(trained: tuple[Path, dict[str, Any]], base: Path) -> None:
     import torch
     from safetensors.torch import load_file

@@ -144,6 +144,19 @@ def test_a_plan_is_the_run_that_its_command_makes(
     assert no_price["usd"] is None
 
 
+def test_more_epochs_that_are_refused_leave_the_finished_run(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    flags = ["--data", data, "--base", base, "--out", out, "--dtype", "fp32", "--no-reload", "--epochs"]
+    assert in_process(capsys, *flags, 1)[0] == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    monkeypatch.setattr(hardware, "free_bytes_here", lambda: 2**20)
+    code, _, err = in_process(capsys, *flags, 2)
+    assert (code, "weights and adapter" in err) == (2, True), err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
 def test_the_command_has_every_flag_that_differs() -> None:
     given = [
         "--out", "a b", "--no-reload", "--no-gradient-checkpointing", "--partial", "--load-4bit", "--lr", 0.001,
