@@ -107,10 +107,10 @@ def test_an_adapter_that_only_knows_its_training_scenario_is_pruned(place: Path)
     assert all(one.operator.adapter_hash is None for one in read_trajectories(place / "bare"))
     flags = [*local, "--scenarios", "selection", "--out", "anew", "--adapter", "chosen/selected.json"]
     assert script(place, "rollout.py", *flags)["resumed"] == 0
-    anew, bare = (comparable(place / name) for name in ("anew", "bare"))
-    for id_, record in anew.items():
-        assert record.pop("log_probs") == pytest.approx(bare[id_].pop("log_probs"), abs=1e-4)  # by who shares a batch
-    assert anew == bare
+    found, expected = (comparable(place / name) for name in ("anew", "bare"))
+    for id_, record in found.items():
+        assert record.pop("log_probs") == pytest.approx(expected[id_].pop("log_probs"), abs=1e-4)  # who shares a batch
+    assert found == expected
 
 
 def selected(place: Path, base: list[bool], candidate: list[bool]) -> Path:

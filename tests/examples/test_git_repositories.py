@@ -97,7 +97,7 @@ def test_scenarios_pass_the_gate_and_are_played(git_image: str, tmp_path: Path) 
     assert run(*flags)["admitted"] == 4  # nothing is done twice, nothing lost
     manifest = read_manifest(scenarios)
     assert manifest is not None
-    assert yields_of(scenarios, manifest) == {name: GateCounts(reached=4, passed=4) for name in GATES}
+    assert yields_of({scenarios: manifest}) == {name: GateCounts(reached=4, passed=4) for name in GATES}
     records = read_scenarios(scenarios)
     assert Counter(record.terminal for record in records) == {"exit": 3, "panic": 1}
     assert {record.provenance.gates["image"] for record in records} == {git_image}
