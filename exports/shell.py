@@ -187,7 +187,7 @@ def _value(node: Any, reader: _Reader) -> str:
     text = _text(node, reader)
     match node.type:
         case "word":
-            return re.sub(r"\\(.)", r"\1", _expanded(text, reader), flags=re.DOTALL)
+            return _plain(text, reader)
         case "raw_string":
             return text[1:-1]
         case "ansi_c_string":
@@ -210,13 +210,13 @@ def _value(node: Any, reader: _Reader) -> str:
             return text
 
 
-def _expanded(text: str, reader: _Reader) -> str:
-    """A word with the variables in it whose expansion the parser did not see."""
+def _plain(text: str, reader: _Reader) -> str:
+    """A word without its backslashes, with the variables in it whose expansion the parser did not see."""
     parts, at, chars = [], 0, 0
-    for match in re.finditer(r"(?<!\\)\$(\w+)", text):
+    for match in re.finditer(r"\\(.)|\$(\w+)", text, re.DOTALL):
         if chars > MAX_CHARS:
             break
-        parts += [text[at : match.start()], reader.variables.get(match[1], match[0])]
+        parts += [text[at : match.start()], match[1] or reader.variables.get(match[2], match[0])]
         chars += len(parts[-1])
         at = match.end()
     return "".join([*parts, text[at:]])
