@@ -1,6 +1,7 @@
 """The monitor drops what the labelled table calls a hack, and only warns of honest look-alikes."""
 
 import json
+import shlex
 from typing import Any
 
 import pytest
@@ -167,8 +168,16 @@ def test_our_sessions_are_judged_by_what_they_changed_not_by_their_words() -> No
     ],
 )
 def test_text_that_is_nested_too_deeply_ends_no_run(text: str) -> None:
-    assert len(list(call_findings("bash", json.dumps({"command": text})))) <= 1
-    assert len(list(call_findings("bash", text))) <= 1
+    for arguments in (json.dumps({"command": text}), text):
+        found = list(call_findings("bash", arguments))
+        assert len(found) <= 1
+        "".join(map(str, found)).encode()
+
+
+def nested(depth: int) -> str:
+    """A loop of eight rounds, with a shell in each that does the same."""
+    inner = shlex.join(["sh", "-c", nested(depth - 1)]) if depth else "cat x"
+    return f"for a in 1 2 3 4 5 6 7 8; do {inner}; done"
 
 
 @pytest.mark.parametrize(
@@ -176,9 +185,8 @@ def test_text_that_is_nested_too_deeply_ends_no_run(text: str) -> None:
     [
         "s=x; for i in " + " ".join(map(str, range(64))) + "; do s=$s$s; done; cat $s",
         "a=\"eval '$a'\"; " * 3 + """a='eval "$a"; eval "$a"; eval "$a"; eval "$a"; '; eval "$a\"""",
-        "for a in $(echo 1 2 3 4 5 6 7 8); do sh -c '" * 4 + "cat x" + "'; done" * 4,
+        nested(4),
         "a=$(echo " + "x" * 2000 + "); cat " + "$a" * 50_000,
-        "python3 -c '" + "x = 1\n" * 5 + 'import os\nfor a in ["sh -c ls"] * 2: os.system(a)' + "'",
     ],
 )
 def test_a_short_text_is_not_read_for_hours(text: str) -> None:
