@@ -2,8 +2,8 @@
 
     python -m dev.practice --evening runs/out/evening --out runs/out/practice
 
-Reads   what runs/practice.sh has played so far: <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; of the evening
-        archetypes/holdout and eval-archetypes
+Reads   what runs/practice.sh has played so far: <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; the evening's
+        archetypes/holdout
 Writes  nothing
 Needs   nothing
 """
@@ -41,10 +41,9 @@ def main(evening: Path, out: Path) -> None:
                   f"of the start adapter in the same scenarios {before:.3f}")  # fmt: skip
     places = (out / "reported", evening / "archetypes" / "holdout")
     known = {one.content_hash: one for place in places for one in read_scenarios(place, partial=True)}
-    start = {"eval": episodes_of(out / "eval-sft"), "eval-archetypes": episodes_of(evening / "eval-archetypes")}
     for directory in sorted(out.glob("eval-*")):
-        name = "eval-archetypes" if directory.name.startswith("eval-archetypes") else "eval"
-        compare(directory.name, start[name], episodes_of(directory), known)
+        start = "eval-archetypes-sft" if directory.name.startswith("eval-archetypes") else "eval-sft"
+        compare(directory.name, episodes_of(out / start), episodes_of(directory), known)
 
 
 def mean(values: list[float] | list[bool]) -> float:

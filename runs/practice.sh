@@ -2,9 +2,9 @@
 # Let the evening's adapter practise in new scenarios of its kinds of work, by DPO and by RL at equal episodes: is it
 # better than where it began?
 #
-#     runs/practice.sh [ARM...]     # default: dpo rl-0; about four hours on 2 idle cores; every stage resumes
+#     runs/practice.sh [ARM...]     # default: dpo rl-0; TIME on 2 idle cores; every stage resumes
 #
-# Reads   runs/out/evening (runs/evening.sh): trained-kinds, both held-out sets, adapter, eval-archetypes
+# Reads   runs/out/evening (runs/evening.sh): trained-kinds, both held-out sets, adapter
 # Writes  runs/out/practice/: scenarios, new, split, unread, reported (scenarios), pairs (the evening's adapter's
 #         episodes), inspect.txt, plan-ARM.json, an adapter for each arm, evals, rates.md, rates.html
 # Needs   .venv/bin first on PATH, a Docker engine with the sandbox image
@@ -13,14 +13,17 @@
 # there: the checker's verdict is all that they learn from. 96 others and the evening's held-out scenarios are reported
 # on, and so are the evening's held-out archetypes. The last 96 are left to select_adapter.py (runs/cascade.sh).
 #
-# dpo               pairs of the evening's adapter's own episodes, four of each scenario at temperature 1
+# dpo               pairs of the evening's adapter's own episodes, eight of each scenario at temperature 1
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
 # dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
-# rl-SEED           as many episodes, four of each scenario, each step's played by the adapter as it is then
+# rl-SEED           as many episodes, four of a scenario at a visit, each step's played by the adapter as it is then; at
+#                   three times the default rate, reached over six steps
 #
+# ADAPTER         where to begin (default: the evening's; examples/adapter is that of one such run, rounded to fp16)
 # USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
-# EVENING OUT NEW UPDATES EVERY EPISODES STEPS    other directories and sizes, for a trial run after one of evening.sh:
-#     EVENING=/tmp/evening OUT=/tmp/practice NEW=16 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
+# EVENING OUT NEW SAMPLES UPDATES EVERY EPISODES STEPS    other directories and sizes, for a trial run after one of
+# evening.sh:
+#     EVENING=/tmp/evening OUT=/tmp/practice NEW=16 SAMPLES=4 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
@@ -28,7 +31,7 @@ EVENING=${EVENING:-runs/out/evening}
 OUT=${OUT:-runs/out/practice}
 [ $# -gt 0 ] || set -- dpo rl-0
 limits=(--max-steps "${STEPS:-24}" --max-new-tokens 80 --workers 32)
-sft=$EVENING/adapter
+sft=${ADAPTER:-$EVENING/adapter}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
 
@@ -63,14 +66,15 @@ refuse() {
   exit 2
 }
 
-runs=("$EVENING/eval-archetypes")
+runs=()
 evaluate sft "$sft"
+evaluate_archetypes sft "$sft"
 
 for arm; do
   case $arm in
   dpo*)
-    step python rollout.py --operator local --adapter "$sft" --scenarios "$practised" --samples 4 --temperature 1 \
-      --seed 1 "${limits[@]}" --out "$OUT/pairs"
+    step python rollout.py --operator local --adapter "$sft" --scenarios "$practised" --samples "${SAMPLES:-8}" \
+      --temperature 1 --seed 1 "${limits[@]}" --out "$OUT/pairs"
     dpo=(--adapter "$sft" --data "$OUT/pairs" --holdout "$OUT/reported")
     case $arm in
     dpo) ;;
@@ -91,7 +95,8 @@ for arm; do
     ;;
   rl-*)
     step python rl.py --adapter "$sft" --scenarios "$practised" --holdout "$OUT/reported" --seed "${arm#rl-}" \
-      "${limits[@]}" --updates "${UPDATES:-18}" --save-every "${EVERY:-6}" --out "$OUT/$arm"
+      "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" \
+      --out "$OUT/$arm"
     for saved in "$OUT/$arm"/steps/*; do
       ! cmp -s "$saved/adapter_model.safetensors" "$OUT/$arm/adapter_model.safetensors" || continue # played below
       evaluate "$arm-$(basename "$saved")" "$saved"

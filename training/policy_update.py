@@ -64,8 +64,10 @@ class Policy:
         half = self.model.dtype in (torch.float16, torch.bfloat16)
         return torch.autocast(self.model.device.type, dtype=self.model.dtype) if half else nullcontext()
 
-    def update(self, data: PolicyData) -> dict[str, Any]:
+    def update(self, data: PolicyData, *, lr: float | None = None) -> dict[str, Any]:
         """Make --epochs optimizer steps on the rows, and measure them; returns the figures of the step.
+
+        `lr` is the rate of this step (default: --lr).
 
         The differences to the recorded log-probs, and the entropy, are those before the first optimizer step.
         """
@@ -73,6 +75,7 @@ class Policy:
 
         if not data.rows:
             return _figures({}, updated=False)
+        self.optimizer.param_groups[0]["lr"] = self.settings.lr if lr is None else lr
         self.model.train()  # never eval() before a backward pass: on CPU it repacks 4-bit weights
         with fast_layers(self.model):
             if self.compact is None:

@@ -108,11 +108,12 @@ class PolicyRun:
             if played.pick is not None:
                 self.curriculum.enter(group.scenario_id, number, group.scored)
         began = time.monotonic()
-        figures = self.policy.update(data)
+        rate = self.settings.rate_at(number)
+        figures = self.policy.update(data, lr=rate)
         line = {
             "step": number,
             **figures,
-            "lr": self.settings.lr,
+            "lr": rate,
             **group_figures(played, self.scenarios, data),
             "sample_seconds": round(played.sample_seconds, 2),
             "check_seconds": None if played.check_seconds is None else round(played.check_seconds, 2),

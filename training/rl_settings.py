@@ -29,6 +29,7 @@ class RlSettings(ContinuedSettings):
     scenarios: Path
     replay: Path | None = None
     updates: int = 50
+    warmup_steps: int = 1
     groups: int = 8
     episodes: int = 4
     epochs: int = EPOCHS
@@ -80,6 +81,10 @@ class RlSettings(ContinuedSettings):
         if self.discover_share + self.directive_share >= 1:
             raise BadInputError("--discover-share and --directive-share: together they must stay below 1")
 
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 1: linear up to --lr over the first --warmup-steps."""
+        return (self.lr or 0.0) * min(1.0, step / self.warmup_steps)
+
     def deciding_flags(self) -> dict[str, Any]:
         """The flags that decide the trained weights, by name."""
         names = [one.name for one in dataclasses.fields(self) if one.name not in NOT_DECIDING]
@@ -111,6 +116,7 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         default=50,
         help="steps: play, then update (default 50; --replay: at most); may grow on a rerun",
     )
+    add("--warmup-steps", type=int, default=1, help="the rate grows to --lr over so many first steps (1)")
     add("--groups", type=int, default=8, help="scenarios in a step (default 8)")
     add("--episodes", type=int, default=4, help="episodes of each scenario in a step (default 4)")
     add("--epochs", type=int, help=f"optimizer steps on the episodes of a step (default {EPOCHS})")

@@ -29,7 +29,7 @@ EPOCHS, OVERFIT_EPOCHS = 3, 100
 AT_LEAST_ONE = (
     "lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit", "per_scenario",
     "updates", "groups", "episodes", "max_steps", "max_new_tokens", "workers", "skip_after", "revisit_after",
-    "save_every", "assumed_tokens",
+    "save_every", "assumed_tokens", "warmup_steps",
 )  # fmt: skip
 
 

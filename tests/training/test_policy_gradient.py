@@ -439,3 +439,17 @@ def test_sampling_and_updates_in_one_process_learn_an_easy_reward(base: Path, st
         policy.update(policy_rows([group], flags, vocabulary=VOCABULARY))
         means.append(sum(group.scored) / len(group.scored))
     assert sum(means[-3:]) / 3 > sum(means[:3]) / 3 + 0.3, means
+
+
+def test_the_rate_grows_over_the_first_steps(base: Path, start: Path) -> None:
+    flags = settings(base, start, lr=8e-3, warmup_steps=4)
+    assert [flags.rate_at(step) for step in (1, 2, 3, 4, 5)] == pytest.approx([2e-3, 4e-3, 6e-3, 8e-3, 8e-3])
+    assert settings(base, start).rate_at(1) == settings(base, start).lr  # off by default
+    moved = []
+    for step in (1, 4):
+        policy = policy_of(flags)
+        policy.update(
+            policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY), lr=flags.rate_at(step)
+        )
+        moved.append(max(float((policy.named[name] - was).abs().max()) for name, was in policy.start.items()))
+    assert moved == pytest.approx([2e-3, 8e-3], rel=1e-2)  # Adam's first step is the rate, in every weight
