@@ -246,10 +246,7 @@ def endpoint_of(settings: RolloutSettings) -> EndpointOperator:
 def prompt_renderer(settings: RolloutSettings) -> Renderer:
     """The renderer of the prompts that are sent as text: that of the adapter's training, or of the flag."""
     assert settings.base is not None
-    tokenizer = load_tokenizer(settings.base)
-    if settings.adapter:
-        return Renderer.for_adapter(settings.adapter, tokenizer)
-    return Renderer.for_base(tokenizer, settings.render)
+    return Renderer.of(load_tokenizer(settings.base), settings.adapter, settings.render)
 
 
 def plan(records: Sequence[Scenario], samples: dict[str, int]) -> list[Episode]:

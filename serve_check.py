@@ -73,7 +73,7 @@ def main(
     checks = ask_first(client, model, completions=completions)
     if not checks:
         loaded, tokenizer = load_model(base, adapter, dtype="fp32")
-        renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer(tokenizer, wire)
+        renderer = Renderer.of(tokenizer, adapter, wire)
         served = Served(client, model, renderer, completions, max_new_tokens)
         expected = expectations(Decoder(loaded), renderer, sessions, max_new_tokens)
         checks = run_checks(served, expected, min(context_tokens, int(loaded.config.max_position_embeddings)))

@@ -77,7 +77,7 @@ def main(
     refuse_unfit(adapter, server, completions, vllm)
     chosen = choose(read_scenarios(scenarios), n, seed)
     tokenizer = load_tokenizer(base)
-    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter is not None else Renderer.for_base(tokenizer, "chat")
+    renderer = Renderer.of(tokenizer, adapter, "chat")
     if not completions and (differing := differing_contexts(tokenizer, renderer, [probe(chosen[0])])):
         raise BadInputError(f"{base}: its chat template gives a server other ids than --render chat ({differing[0]})")
     limits = ["--seed", str(seed), "--max-steps", str(max_steps), "--max-new-tokens", str(max_new_tokens)]

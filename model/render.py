@@ -164,6 +164,11 @@ class Renderer:
             return renderer
 
     @classmethod
+    def of(cls, tokenizer: Any, adapter: Path | None, wire: Wire | None = None) -> "Renderer":
+        """The renderer of `adapter`, or of a base without one, to which alone `wire` applies."""
+        return cls.for_base(tokenizer, wire) if adapter is None else cls.for_adapter(adapter, tokenizer)
+
+    @classmethod
     def for_adapter(cls, adapter: Path, tokenizer: Any) -> "Renderer":
         """The renderer that `adapter` was trained with. Raises BadInputError where `tokenizer` does not fit."""
         path = adapter / "render.json"

@@ -203,9 +203,7 @@ def load_subjects(settings: EvalSettings, held: HeldBase | None = None) -> tuple
     model, tokenizer = load_model(
         settings.base, settings.adapter, dtype=settings.dtype, load_4bit=settings.load_4bit, held=held
     )
-    if settings.adapter:
-        return model, Renderer.for_adapter(settings.adapter, tokenizer)
-    return model, Renderer.for_base(tokenizer, settings.render)
+    return model, Renderer.of(tokenizer, settings.adapter, settings.render)
 
 
 def is_bare(settings: EvalSettings, subject: Subject) -> bool:

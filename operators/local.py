@@ -29,8 +29,7 @@ def local_operators(
     arguments of LocalOperator.
     """
     model, tokenizer = load_model(base, adapter, dtype=dtype, load_4bit=load_4bit)
-    renderer = Renderer.for_adapter(adapter, tokenizer) if adapter else Renderer.for_base(tokenizer, render)
-    decoder = Decoder(model)
+    renderer, decoder = Renderer.of(tokenizer, adapter, render), Decoder(model)
     return lambda: LocalOperator(decoder, renderer, name=base, adapter=adapter, **settings)
 
 

@@ -448,8 +448,6 @@ def test_the_rate_grows_over_the_first_steps(base: Path, start: Path) -> None:
     moved = []
     for step in (1, 4):
         policy = policy_of(flags)
-        policy.update(
-            policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY), lr=flags.rate_at(step)
-        )
+        policy.update(policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY), lr=flags.rate_at(step))
         moved.append(max(float((policy.named[name] - was).abs().max()) for name, was in policy.start.items()))
     assert moved == pytest.approx([2e-3, 8e-3], rel=1e-2)  # Adam's first step is the rate, in every weight
