@@ -11,9 +11,10 @@
 #
 # The author goes on where the evening's ended: 336 new scenarios. In 144 of them the arms practise. No solution is shown
 # there: the checker's verdict is all that they learn from. 96 others and the evening's held-out scenarios are reported
-# on, and so are the evening's held-out archetypes. The last 96 are left to select_adapter.py (runs/cascade.sh).
+# on, and so are the evening's held-out archetypes. The last 96 are left to select_adapter.py (runs/cascade.sh). At
+# temperature 1 half of the sessions that greedy decoding solves fail by one rare token, so they practise at 0.7.
 #
-# dpo               pairs of the evening's adapter's own episodes, eight of each scenario at temperature 1
+# dpo               pairs of the evening's adapter's own episodes, eight of each scenario
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
 # dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
 # rl-SEED           as many episodes, four of a scenario at a visit, each step's played by the adapter as it is then; at
@@ -21,6 +22,7 @@
 #
 # ADAPTER         where to begin (default: the evening's; examples/adapter is that of one such run, rounded to fp16)
 # USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
+# TEMPERATURE     of the arms' episodes (default 0.7)
 # EVENING OUT NEW SAMPLES UPDATES EVERY EPISODES STEPS    other directories and sizes, for a trial run after one of
 # evening.sh:
 #     EVENING=/tmp/evening OUT=/tmp/practice NEW=16 SAMPLES=4 UPDATES=2 EVERY=1 EPISODES=4 runs/practice.sh
@@ -31,6 +33,7 @@ EVENING=${EVENING:-runs/out/evening}
 OUT=${OUT:-runs/out/practice}
 [ $# -gt 0 ] || set -- dpo rl-0
 limits=(--max-steps "${STEPS:-24}" --max-new-tokens 80 --workers 32)
+temperature=${TEMPERATURE:-0.7}
 sft=${ADAPTER:-$EVENING/adapter}
 
 step() { printf '\n== %s\n' "$*" >&2; "$@"; }
@@ -74,7 +77,7 @@ for arm; do
   case $arm in
   dpo*)
     step python rollout.py --operator local --adapter "$sft" --scenarios "$practised" --samples "${SAMPLES:-8}" \
-      --temperature 1 --seed 1 "${limits[@]}" --out "$OUT/pairs"
+      --temperature "$temperature" --seed 1 "${limits[@]}" --out "$OUT/pairs"
     dpo=(--adapter "$sft" --data "$OUT/pairs" --holdout "$OUT/reported")
     case $arm in
     dpo) ;;
@@ -95,8 +98,8 @@ for arm; do
     ;;
   rl-*)
     step python rl.py --adapter "$sft" --scenarios "$practised" --holdout "$OUT/reported" --seed "${arm#rl-}" \
-      "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" \
-      --out "$OUT/$arm"
+      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 \
+      --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" --out "$OUT/$arm"
     for saved in "$OUT/$arm"/steps/*; do
       ! cmp -s "$saved/adapter_model.safetensors" "$OUT/$arm/adapter_model.safetensors" || continue # played below
       evaluate "$arm-$(basename "$saved")" "$saved"
