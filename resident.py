@@ -19,8 +19,6 @@ code 1.
 
 import argparse
 import contextlib
-import ctypes
-import gc
 import io
 import json
 import os
@@ -43,7 +41,7 @@ from pipeline import stage
 from model.loading import DTYPES, HeldBase
 from operators.evaluation import EvalSettings, add_flags, evaluate
 from schema import BadInputError, Record
-from training.run import fit
+from training.run import fit, free_memory
 from training.settings import FitSettings, add_training_flags
 
 
@@ -257,7 +255,7 @@ class Server:
         finally:
             os.chdir(home)
             held.release()
-            return_freed_memory()
+            free_memory()
             self.busy = None
             self.done += 1
         leave(stream, code)
@@ -289,14 +287,6 @@ def leave(stream: IO[str], code: int) -> None:
     Channel(stream, "stdout").send({"exit": code})
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         stream.close()
-
-
-def return_freed_memory() -> None:
-    """Give what a job has freed back to the system: glibc keeps it, and grows with every job otherwise."""
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
-    if trim is not None:
-        trim(0)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -49,6 +49,7 @@ from training.policy_gradient import Group, PolicyData, is_solved, policy_rows, 
 from training.policy_update import SAME_WEIGHTS, Policy
 from training.rl_nodes import FILES, hand_out, policy_nodes, policy_operator
 from training.rl_settings import RlSettings
+from training.run import free_memory
 
 EPISODES, STATES, SAVED = "episodes", "checkpoints", "steps"  # directories in --out
 STATE = "state.json"
@@ -110,6 +111,7 @@ class PolicyRun:
         began = time.monotonic()
         rate = self.settings.rate_at(number)
         figures = self.policy.update(data, lr=rate)
+        free_memory()
         line = {
             "step": number,
             **figures,

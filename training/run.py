@@ -8,6 +8,7 @@
 This is sft.py without its command line. A resident process passes the base that it holds as `held`.
 """
 
+import ctypes
 import dataclasses
 import gc
 import os
@@ -371,10 +372,16 @@ def files_of(base: str, held: HeldBase | None = None) -> dict[str, tuple[int, in
 
 
 def free_memory() -> None:
-    """Free the memory of the trained model, so that another process can load it on the same GPU."""
+    """Give what was freed back to the system and to the GPU, where other processes can use it.
+
+    glibc keeps freed memory, in a heap for each of several threads. A process that trains in new threads again and
+    again would come to hold what a training takes many times over.
+    """
     import torch
 
     gc.collect()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # glibc alone has it
+        trim(0)
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
