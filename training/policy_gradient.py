@@ -38,12 +38,15 @@ def is_solved(episode: Trajectory, scenario: Scenario) -> bool:
 def reward_of(episode: Trajectory, scenario: Scenario, settings: RlSettings) -> float | None:
     """The reward of an episode, from 0 to 1; None where it cannot be scored.
 
-    1 for verified with the right terminal. With --discover-share and --directive-share that earns the rest only; the
-    shares are earned by being shown every directive before the terminal, and by the share of directives shown.
+    1 for verified with the right terminal. With --terminate-share, --discover-share and --directive-share that earns
+    the rest only; the shares are earned by a terminal, by being shown every directive before it, and by the share of
+    directives shown.
     """
     if episode.outcome in UNSCORABLE:
         return None
-    reward = (1 - settings.discover_share - settings.directive_share) * is_solved(episode, scenario)
+    reward = (1 - settings.shares) * is_solved(episode, scenario)
+    if settings.terminate_share:
+        reward += settings.terminate_share * (episode.terminal is not None)
     if settings.discover_share:
         reward += settings.discover_share * events_of(episode, scenario.directives).discover
     if settings.directive_share:

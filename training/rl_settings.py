@@ -38,6 +38,7 @@ class RlSettings(ContinuedSettings):
     clip_high: float = 0.28
     kl: float = 0.0
     divide_by_std: bool = False
+    terminate_share: float = 0.0
     discover_share: float = 0.0
     directive_share: float = 0.0
     skip_after: int = 2
@@ -66,7 +67,7 @@ class RlSettings(ContinuedSettings):
             if not least < value < most:
                 flag = name.replace("_", "-")
                 raise BadInputError(f"--{flag} is {value}; it must lie between {least:g} and {most:g}")
-        for name in ("kl", "discover_share", "directive_share"):
+        for name in ("kl", "terminate_share", "discover_share", "directive_share"):
             value, most = getattr(self, name), 100 if name == "kl" else 1
             if not 0 <= value < most:
                 flag = name.replace("_", "-")
@@ -78,8 +79,15 @@ class RlSettings(ContinuedSettings):
             raise BadInputError(f"--episodes-per-hour is {self.episodes_per_hour}; it must be above 0, and finite")
         if self.episodes_per_hour is not None and (not self.plan_only or self.replay is not None):
             raise BadInputError("--episodes-per-hour belongs to --plan, without --replay; drop it")
-        if self.discover_share + self.directive_share >= 1:
-            raise BadInputError("--discover-share and --directive-share: together they must stay below 1")
+        if self.shares >= 1:
+            raise BadInputError(
+                "--terminate-share, --discover-share and --directive-share: together they must stay below 1"
+            )
+
+    @property
+    def shares(self) -> float:
+        """The part of the reward that is earned before the goal."""
+        return self.terminate_share + self.discover_share + self.directive_share
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 1: linear up to --lr over the first --warmup-steps."""
@@ -125,6 +133,7 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--clip-high", type=float, default=0.28, help="the ratio is cut above 1 plus this (default 0.28)")
     add("--kl", type=float, default=0.0, help="weight of the KL to the start adapter (default 0)")
     add("--divide-by-std", action="store_true", help="divide advantages by the standard deviation, as GRPO does")
+    add("--terminate-share", type=float, default=0.0, help="share of the reward for ending the session (default 0)")
     add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")
     add("--directive-share", type=float, default=0.0, help="share of the reward for the directives seen (default 0)")
     add("--skip-after", type=int, default=2, help="skip a scenario after so many visits in a row without signal (2)")

@@ -123,6 +123,14 @@ def test_shares_of_the_reward(base: Path, start: Path) -> None:
     assert reward_of(shown, world, settings(base, start)) == 0  # off by default
 
 
+def test_a_share_of_the_reward_for_ending_the_session(base: Path, start: Path) -> None:
+    world, flags = tiny.scenario("a"), settings(base, start, terminate_share=0.2)
+    ended = tiny.trajectory("a-s0", kept=False)
+    cut = ended.model_copy(update={"terminal": None, "outcome": "max_steps"})
+    assert [reward_of(one, world, flags) for one in (ended, cut)] == [0.2, 0]
+    assert reward_of(tiny.trajectory("a-s0"), world, flags) == pytest.approx(1)
+
+
 def test_equal_rewards_have_no_advantage_to_the_last_digit() -> None:
     assert advantages([0.1, 0.1, 0.1, None]) == [0.0, 0.0, 0.0, None]
 

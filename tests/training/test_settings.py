@@ -64,10 +64,11 @@ def rl_settings(*flags: object) -> RlSettings:
         (["--kl", "-1"], "--kl is -1.0; it must be at least 0 and below 100"),
         *(
             ([flag, value], f"{flag} is {float(value)}; it must be at least 0 and below 1")
-            for flag in ("--discover-share", "--directive-share")
+            for flag in ("--terminate-share", "--discover-share", "--directive-share")
             for value in ("-0.1", "1", "nan")
         ),
         (["--discover-share", 0.5, "--directive-share", 0.5], "together they must stay below 1"),
+        (["--terminate-share", 0.5, "--directive-share", 0.5], "together they must stay below 1"),
         (["--ray", "local", "--replay", "w"], "--ray: nothing is played with --replay; drop one of them"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
