@@ -27,18 +27,20 @@ def main(evening: Path, out: Path) -> None:
     for path in sorted((out / "pairs").glob("*-s*.json")):
         episode = read_record(path, Trajectory)
         kept[episode.scenario_id].append(episode.kept)
-    every, none = sum(all(one) for one in kept.values()), sum(not any(one) for one in kept.values())
-    print(f"pairs: {sum(map(len, kept.values()))} episodes, {sum(map(sum, kept.values()))} kept; "
-          f"{len(kept)} scenarios: all in {every}, none in {none}, some in {len(kept) - every - none}")  # fmt: skip
+    if kept:
+        every, none = sum(all(one) for one in kept.values()), sum(not any(one) for one in kept.values())
+        print(f"pairs: {sum(map(len, kept.values()))} episodes, {sum(map(sum, kept.values()))} kept; "
+              f"{len(kept)} scenarios: all in {every}, none in {none}, some in {len(kept) - every - none}")  # fmt: skip
     for directory in sorted(out.glob("rl-*")):
-        rewards = [
-            (row["reward"], mean([mean(kept[one]) for one in row["scenarios"]])) for row in read_history(directory)
-        ]
-        for first in range(0, len(rewards), 6):
-            part = rewards[first : first + 6]
-            reward, before = (mean([one[at] for one in part]) for at in (0, 1))
-            print(f"{directory.name}, steps {first + 1} to {first + len(part)}: reward {reward:.3f}, "
-                  f"of the start adapter in the same scenarios {before:.3f}")  # fmt: skip
+        rows = read_history(directory)
+        for first in range(0, len(rows), 9):
+            part = rows[first : first + 9]
+            told = f"{directory.name}, steps {first + 1} to {first + len(part)}: " + ", ".join(
+                f"{name} {mean([row[name] for row in part]):.3f}" for name in ("reward", "signal_share", "entropy")
+            )
+            if before := [mean(kept[one]) for row in part for one in row["scenarios"] if kept[one]]:
+                told += f", reward of the start adapter in the same scenarios {mean(before):.3f}"
+            print(told)
     places = (out / "reported", evening / "archetypes" / "holdout")
     known = {one.content_hash: one for place in places for one in read_scenarios(place, partial=True)}
     for directory in sorted(out.glob("eval-*")):

@@ -2,7 +2,7 @@
 # Let the evening's adapter practise in new scenarios of its kinds of work, by DPO and by RL at equal episodes: is it
 # better than where it began?
 #
-#     runs/practice.sh [ARM...]     # default: dpo rl-0; TIME on 2 idle cores; every stage resumes
+#     runs/practice.sh [ARM...]     # default: dpo rl-0; hours on 2 cores; every stage resumes
 #
 # Reads   runs/out/evening (runs/evening.sh): trained-kinds, both held-out sets, adapter
 # Writes  runs/out/practice/: scenarios, new, split, unread, reported (scenarios), pairs (the evening's adapter's
@@ -18,7 +18,7 @@
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
 # dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
 # rl-SEED           as many episodes, four of a scenario at a visit, each step's played by the adapter as it is then; at
-#                   three times the default rate, reached over six steps
+#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session
 #
 # ADAPTER         where to begin (default: the evening's; examples/adapter is that of one such run, rounded to fp16)
 # USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
@@ -98,7 +98,7 @@ for arm; do
     ;;
   rl-*)
     step python rl.py --adapter "$sft" --scenarios "$practised" --holdout "$OUT/reported" --seed "${arm#rl-}" \
-      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 \
+      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 --terminate-share 0.2 \
       --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" --out "$OUT/$arm"
     for saved in "$OUT/$arm"/steps/*; do
       ! cmp -s "$saved/adapter_model.safetensors" "$OUT/$arm/adapter_model.safetensors" || continue # played below
