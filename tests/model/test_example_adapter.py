@@ -29,11 +29,14 @@ def test_it_looks_for_the_announcement_and_calls_the_program_that_one_names(
     operators = local_operators(
         str(base), ADAPTER, render=None, dtype="fp32", load_4bit=False, temperature=0.0, max_new_tokens=24
     )
-    right = []
+    called = 0
     for channel, task in itertools.product(("motd", "mail"), ARCHETYPES):
         combination = Combination(task, "flags", channel, "help", "medium")
         record, operator = templates.author(combination, seed=f"new/{task}", id=task), operators()
         operator.begin(record, seed=1)
-        typed = operator.command([*opening(record), *start_prompt()]).text
-        right.append(typed == (Path(record.provider.path).name if channel == "motd" else "ls"))
-    assert sum(right) >= 15, right
+        first = operator.command([*opening(record), *start_prompt()]).text.split()[0]
+        program = Path(record.provider.path).name
+        calls = channel == "motd" and first == program  # mail is found by looking
+        assert calls or first == "ls", (channel, task, first)
+        called += calls
+    assert called >= 5

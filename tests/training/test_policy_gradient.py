@@ -14,12 +14,11 @@ from operators.local import LocalOperator
 from schema import OperatorInfo, Segment, Trajectory
 from tests.helpers import tiny
 from tests.helpers.preference import start_adapter
+from tests.helpers.segments import VOCABULARY, episode, segment
 from training import policy_update
 from training.policy_gradient import Group, PolicyRow, advantages, policy_rows, reward_of, surrogate
 from training.policy_update import Policy
 from training.rl_settings import RlSettings
-
-VOCABULARY = 512
 
 
 @pytest.fixture(scope="module")
@@ -42,21 +41,6 @@ def policy_of(flags: RlSettings) -> Policy:
 
     torch.set_num_threads(1)
     return Policy(flags)
-
-
-def episode(id_: str, *segments: Segment, temperature: float = 1.0, **changes: Any) -> Trajectory:
-    row = tiny.trajectory(id_)
-    operator = OperatorInfo(kind="local", model="base", sampling={"temperature": temperature})
-    return row.model_copy(update={"operator": operator, "segments": list(segments)} | changes)
-
-
-def segment(*turns: tuple[int, int], seed: int = 0, log_prob: float = -1.0) -> Segment:
-    """A segment of turns, each some tokens that were read and some that were sampled."""
-    draw, ids, mask = random.Random(seed), list[int](), list[int]()
-    for read, sampled in turns:
-        ids += [draw.randrange(1, VOCABULARY) for _ in range(read + sampled)]
-        mask += [0] * read + [1] * sampled
-    return Segment(token_ids=ids, assistant_mask=mask, log_probs=[log_prob if on else None for on in mask])
 
 
 def groups_of(rewards: list[list[float | None]], *, seed: int = 0) -> list[Group]:

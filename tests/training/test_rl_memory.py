@@ -9,7 +9,7 @@ from model.render import Renderer
 from schema import AdapterIdentity, Trajectory
 from tests.helpers import ROOT, tiny
 from tests.helpers.real_base import real_base
-from tests.training.test_policy_gradient import episode, segment
+from tests.helpers.segments import episode, segment
 from training.policy_gradient import Group
 from training.rl_run import PolicyRun, RlState, StepGroups
 from training.rl_settings import RlSettings
