@@ -18,7 +18,8 @@
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
 # dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
 # rl-SEED           as many episodes, four of a scenario at a visit, each step's played by the adapter as it is then; at
-#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session
+#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session (not run in
+#                   this form: docs/results.md has a run without that fifth)
 #
 # ADAPTER         where to begin (default: the evening's; examples/adapter is that of one such run, rounded to fp16)
 # USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
