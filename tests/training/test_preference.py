@@ -147,7 +147,7 @@ def test_the_sft_term_equals_trl(base: Path, start: Path, tmp_path: Path) -> Non
     theirs = trl_log(
         base, data, tmp_path / "theirs", flags, loss_type=["sigmoid", "sft"], loss_weights=[1.0, flags.sft_weight]
     )
-    assert_equal(ours, theirs)
+    assert_equal(ours, theirs, rel=2e-6)  # norms of 8: some units in the last place of fp32
 
 
 def two_turns(start: Path) -> list[Trajectory]:
