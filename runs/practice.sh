@@ -11,15 +11,15 @@
 #
 # The author goes on where the evening's ended: 336 new scenarios. In 144 of them the arms practise. No solution is shown
 # there: the checker's verdict is all that they learn from. 96 others and the evening's held-out scenarios are reported
-# on, and so are the evening's held-out archetypes. The last 96 are left to select_adapter.py (runs/cascade.sh). At
-# temperature 1 half of the sessions that greedy decoding solves fail by one rare token, so they practise at 0.7.
+# on, and so are the evening's held-out archetypes. The last 96 are left to select_adapter.py (runs/cascade.sh). They
+# practise at temperature 0.7: at 1 rare tokens spoil many sessions that greedy decoding solves (docs/rl.md).
 #
 # dpo               pairs of the evening's adapter's own episodes, eight of each scenario
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
 # dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
 # rl-SEED           as many episodes, four of a scenario at a visit, each step's played by the adapter as it is then; at
-#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session (not run in
-#                   this form: docs/results.md has a run without that fifth)
+#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session
+#                   (docs/results.md has a run without that fifth; with it none was made yet)
 #
 # ADAPTER         where to begin (default: the evening's; examples/adapter is that of one such run, rounded to fp16)
 # USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
