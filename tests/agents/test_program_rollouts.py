@@ -106,7 +106,8 @@ def test_an_interrupt_leaves_nothing_behind_and_the_next_run_resumes(base: Path,
 def test_a_model_answers_and_what_it_sampled_is_recorded(base: Path, two: Path, tmp_path: Path) -> None:
     """A model with random weights types no terminal; its every token is in the one segment, with its log-prob."""
     tiny.base(tmp_path / "tiny")
-    flags = ["--base", str(tmp_path / "tiny"), "--limit", "1", "--max-new-tokens", "8", "--temperature", "1"]
+    flags = ["--base", str(tmp_path / "tiny"), "--dtype", "fp32"]
+    flags += ["--limit", "1", "--max-new-tokens", "8", "--temperature", "1"]
     code, summary, said = script(two, tmp_path / "out", *AGENT, *flags)
     assert (code, summary["rollouts"], summary["voided"]) == (0, 1, 0), said
     (found,) = read_trajectories(tmp_path / "out")

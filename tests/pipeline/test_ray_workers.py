@@ -102,7 +102,7 @@ def test_generate_admits_the_scenarios_of_threads(cluster: TwoNodes, tmp_path: P
 def test_eval_samples_the_tokens_of_threads(cluster: TwoNodes, few: Path, tmp_path: Path) -> None:
     tiny.base(tmp_path / "base")
     flags = ["--base", str(tmp_path / "base"), "--scenarios", str(few), "--n", "2", "--workers", "2"]
-    flags += ["--max-steps", "2", "--max-new-tokens", "8", "--temperature", "1"]
+    flags += ["--max-steps", "2", "--max-new-tokens", "8", "--temperature", "1", "--dtype", "fp32"]
     one = python("eval.py", "--out", str(tmp_path / "threads"), *flags)
     other = python("eval.py", "--out", str(tmp_path / "ray"), *flags, "--ray", cluster.address)
     assert (one.returncode, other.returncode) == (0, 0), one.stderr + other.stderr
