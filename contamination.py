@@ -222,7 +222,7 @@ def write_unread(out: Path, unread: list[Scenario], *, holdout: Path, redo: bool
         raise BadInputError(f"{holdout}: something of every scenario was read before; hold out others")
     ids = [record.id for record in unread]
     flags = {"by": stage.split_kind(holdout), "unread": ids}
-    manifest = stage.begin(out, stage="overlap", flags=flags, inputs=[holdout], redo=redo)
+    manifest = stage.begin(out, stage="contamination", flags=flags, inputs=[holdout], redo=redo)
     for record in unread:
         write_record(out, record)
     stage.finish(out, manifest, ids=ids, counts={"scenarios": len(ids)})

@@ -48,7 +48,7 @@ def script(cwd: Path, name: str, *flags: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-LIMITS = ["--base", "base", "--max-steps", "3", "--max-new-tokens", "24"]
+LIMITS = ["--base", "base", "--dtype", "fp32", "--max-steps", "3", "--max-new-tokens", "24"]
 
 
 @pytest.fixture(scope="module")
