@@ -99,7 +99,7 @@ for arm; do
     ;;
   rl-*)
     step python rl.py --adapter "$sft" --scenarios "$practised" --holdout "$OUT/reported" --seed "${arm#rl-}" \
-      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 --terminate-share 0.2 \
+      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 --terminate-share 0.2 --loss-type dapo \
       --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" --out "$OUT/$arm"
     for saved in "$OUT/$arm"/steps/*; do
       ! cmp -s "$saved/adapter_model.safetensors" "$OUT/$arm/adapter_model.safetensors" || continue # played below

@@ -7,9 +7,11 @@
 An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once
 however many segments it has; nothing is divided by a standard deviation unless --divide-by-std says so. An episode that
 could not be scored has no reward and is in no mean. The loss is (1 / E) sum over the E episodes of (1 / T) sum over the
-T sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) - recorded log-prob)
-and A is the advantage (Schulman et al. 2017, arXiv 1707.06347; Shao et al. 2024, arXiv 2402.03300). With --kl the term
-kl * (exp(d) - d - 1), d = log pi_start(t) - log pi(t), is added to each token.
+sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) - recorded log-prob)
+and A is the advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's sampled tokens with
+--loss-type grpo (Shao et al. 2024, arXiv 2402.03300), and their mean over the step's episodes with dapo, which makes
+every token of a step weigh the same (Yu et al. 2025, arXiv 2503.14476). With --kl the term kl * (exp(d) - d - 1),
+d = log pi_start(t) - log pi(t), is added to each token.
 
 Log-probs are recorded at the sampling temperature, so those of the policy and of the start are computed at it too. An
 end marker that was appended to a turn of full length was not sampled: it has no log-prob and is not trained.
@@ -17,7 +19,7 @@ end marker that was appended to a turn of full length was not sampled: it has no
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.verdicts import events_of, verdict_of, was_shown
@@ -105,7 +107,7 @@ class PolicyRow:
     places: Sequence[int]
     old: Sequence[float]
     advantage: float
-    episode_tokens: int  # sampled tokens in all segments of the episode
+    divisor: float  # T of the loss: sampled tokens in all segments of the episode, or their mean over the step
     temperature: float
 
 
@@ -173,12 +175,15 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
                     places=at,
                     old=[segment.log_probs[place] or 0.0 for place in at],
                     advantage=advantage,
-                    episode_tokens=sum(map(len, places)),
+                    divisor=sum(map(len, places)),
                     temperature=episode.operator.sampling["temperature"],
                 )
                 for segment, at in zip(segments, places, strict=True)
                 if at
             ]
+    if settings.loss_type == "dapo" and data.rows:
+        mean = sum(len(row.places) for row in data.rows) / data.episodes
+        data.rows = [replace(row, divisor=mean) for row in data.rows]
     return data
 
 
@@ -237,7 +242,7 @@ def token_log_probs(
 
 
 def surrogate(log_probs: Any, row: PolicyRow, settings: RlSettings, reference: Any = None) -> tuple[Any, Any, Any]:
-    """The loss of a row: its share of the episode's mean over tokens. Also the clipped tokens and the KL, each (n,).
+    """The loss of a row: the sum over its tokens / its divisor. Also the clipped tokens and the KL, each (n,).
 
     Args:
         log_probs: of the policy (n,).
@@ -259,4 +264,4 @@ def surrogate(log_probs: Any, row: PolicyRow, settings: RlSettings, reference: A
     with torch.no_grad():
         beyond = ratio > 1 + settings.clip_high if row.advantage > 0 else ratio < 1 - settings.clip_low
         clipped = beyond & (row.advantage != 0)
-    return losses.sum() / row.episode_tokens, clipped, kl
+    return losses.sum() / row.divisor, clipped, kl

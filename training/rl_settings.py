@@ -38,6 +38,7 @@ class RlSettings(ContinuedSettings):
     clip_high: float = 0.28
     kl: float = 0.0
     divide_by_std: bool = False
+    loss_type: str = "grpo"
     terminate_share: float = 0.0
     discover_share: float = 0.0
     directive_share: float = 0.0
@@ -133,6 +134,12 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--clip-high", type=float, default=0.28, help="the ratio is cut above 1 plus this (default 0.28)")
     add("--kl", type=float, default=0.0, help="weight of the KL to the start adapter (default 0)")
     add("--divide-by-std", action="store_true", help="divide advantages by the standard deviation, as GRPO does")
+    add(
+        "--loss-type",
+        choices=("grpo", "dapo"),
+        default="grpo",
+        help="grpo: each episode weighs the same; dapo: each sampled token of a step does (default grpo)",
+    )
     add("--terminate-share", type=float, default=0.0, help="share of the reward for ending the session (default 0)")
     add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")
     add("--directive-share", type=float, default=0.0, help="share of the reward for the directives seen (default 0)")

@@ -58,8 +58,10 @@ def test_an_uneven_fan_out_changes_no_advantage(base: Path, start: Path) -> None
     second = Group("g1", [episode("g1-s0", segment((3, 2))), episode("g1-s1", segment((3, 2)))], [1.0, 1.0])
     data = policy_rows([first, second], settings(base, start), vocabulary=VOCABULARY)
     assert [row.advantage for row in data.rows] == [0.5, 0.5, 0.5, -0.5, 0, 0]
-    assert [row.episode_tokens for row in data.rows] == [6, 6, 6, 2, 2, 2]  # an episode weighs the same
+    assert [row.divisor for row in data.rows] == [6, 6, 6, 2, 2, 2]  # an episode weighs the same
     assert data.episodes == 4
+    data = policy_rows([first, second], settings(base, start, loss_type="dapo"), vocabulary=VOCABULARY)
+    assert [row.divisor for row in data.rows] == [12 / 4] * 6  # a token weighs the same
 
 
 def test_an_episode_without_a_reward_is_in_no_mean() -> None:
@@ -160,7 +162,7 @@ def test_the_ratio_is_clipped(
 ) -> None:
     import torch
 
-    row = PolicyRow("a", [1, 2], [1], [-2.0], advantage, episode_tokens=4, temperature=1.0)
+    row = PolicyRow("a", [1, 2], [1], [-2.0], advantage, divisor=4, temperature=1.0)
     found, beyond, _ = surrogate(torch.tensor([math.log(ratio) - 2.0]), row, settings(base, start))
     assert float(found) * 4 == pytest.approx(loss, abs=1e-6)
     assert bool(beyond) == clipped
@@ -265,7 +267,7 @@ def trl_log(base: Path, data: Any, flags: RlSettings, steps: int, out: Path) -> 
         per_device_train_batch_size=len(rows), num_generations=len(rows), learning_rate=flags.lr, weight_decay=0.0,
         lr_scheduler_type="constant", max_grad_norm=policy_update.MAX_GRAD_NORM, optim="adamw_torch",
         temperature=flags.temperature, epsilon=flags.clip_low, epsilon_high=flags.clip_high, beta=flags.kl,
-        loss_type="grpo", scale_rewards="none", use_bias_correction_kl=False,
+        loss_type=flags.loss_type, scale_rewards="none", use_bias_correction_kl=False,
         gradient_checkpointing=False, bf16=False, disable_tqdm=True,
     )  # fmt: skip
     trainer = Recorded(
@@ -283,12 +285,14 @@ def trl_log(base: Path, data: Any, flags: RlSettings, steps: int, out: Path) -> 
     return [entry for entry in trainer.state.log_history if "loss" in entry]
 
 
-@pytest.mark.parametrize(("kl", "temperature"), [(0.0, 1.0), (0.05, 0.8)])
+@pytest.mark.parametrize(
+    ("kl", "temperature", "loss_type"), [(0.0, 1.0, "grpo"), (0.05, 0.8, "grpo"), (0.05, 0.8, "dapo")]
+)
 def test_every_step_equals_trl_on_single_turns(
-    base: Path, start: Path, tmp_path: Path, kl: float, temperature: float
+    base: Path, start: Path, tmp_path: Path, kl: float, temperature: float, loss_type: str
 ) -> None:
     """The same rows again and again: the policy leaves what was recorded, so that ratios are clipped."""
-    flags = settings(base, start, kl=kl, temperature=temperature, lr=2e-4)
+    flags = settings(base, start, kl=kl, temperature=temperature, loss_type=loss_type, lr=2e-4)
     policy = policy_of(flags)
     draw = random.Random(1)
     opening_ids = [draw.randrange(1, VOCABULARY) for _ in range(6)]
