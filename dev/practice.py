@@ -12,11 +12,13 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from pipeline.files import read_record, read_scenarios
+from pipeline.files import read_json, read_record, read_scenarios
 from pipeline.rates import RATES, paired
 from pipeline.tables import format_difference
 from schema import Scenario, Trajectory
 from training.history import read_history
+from training.policy_gradient import advantages, reward_of
+from training.rl_settings import RlSettings
 
 Episodes = dict[str, Trajectory]  # by the scenario's hash
 
@@ -41,11 +43,35 @@ def main(evening: Path, out: Path) -> None:
             if before := [mean(kept[one]) for row in part for one in row["scenarios"] if kept[one]]:
                 told += f", reward of the start adapter in the same scenarios {mean(before):.3f}"
             print(told)
+        print(f"{directory.name}: {push_on_terminals(directory, out / 'split' / 'train')}")
     places = (out / "reported", evening / "archetypes" / "holdout")
     known = {one.content_hash: one for place in places for one in read_scenarios(place, partial=True)}
     for directory in sorted(out.glob("eval-*")):
         start = "eval-archetypes-sft" if directory.name.startswith("eval-archetypes") else "eval-sft"
         compare(directory.name, episodes_of(out / start), episodes_of(directory), known)
+
+
+def push_on_terminals(directory: Path, practised: Path) -> str:
+    """How either --loss-type pushes the tokens of terminals: the sum of A / T over the sessions that end."""
+    scenarios = {one.id: one for one in read_scenarios(practised, partial=True)}
+    flags = read_json(directory / "manifest.json")["flags"]
+    shares = {name: flags.get(name, 0.0) for name in ("terminate_share", "discover_share", "directive_share")}
+    settings = RlSettings(base="", adapter=Path(), scenarios=practised, **shares)
+    groups: dict[tuple[str, int], list[Trajectory]] = defaultdict(list)
+    for path in sorted((directory / "episodes").glob("*-s*.json")):
+        episode = read_record(path, Trajectory)
+        groups[episode.scenario_id, int(episode.id.rpartition("-s")[2]) // flags["episodes"]].append(episode)
+    lengths = {one.id: sum(one.assistant_mask or []) for group in groups.values() for one in group}
+    usual = sum(lengths.values()) / len(lengths)
+    by_type = {"grpo": 0.0, "dapo": 0.0}
+    for (id_, _), group in groups.items():
+        found = advantages([reward_of(one, scenarios[id_], settings) for one in group])
+        for one, advantage in zip(group, found, strict=True):
+            if one.terminal is not None and advantage is not None:
+                by_type["grpo"] += advantage / lengths[one.id]
+                by_type["dapo"] += advantage / usual
+    told = ", ".join(f"{name} {push:+.3f}" for name, push in by_type.items())
+    return f"push on terminals, a token: {told} (T of dapo: the mean over the run)"
 
 
 def mean(values: list[float] | list[bool]) -> float:
