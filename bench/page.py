@@ -6,11 +6,11 @@ Reads   nothing
 Writes  one JSON line on stdout
 Needs   Chromium and its driver (make chromium), and the packages of requirements-dev.txt
 
-Each session has 12 steps, each of 20 lines; no line comes twice, so the page cannot shrink by repetition. Times are in
-milliseconds. `frame` is the time between two frames while the list is scrolled from top to end; a screen shows one
-every 16.7. `filter` is the time from a key in the search field to the next frame, `session` the time from a link to the
-session's text. `cpu` is the mean CPU time that the page's thread takes for each of them: unlike the others it depends
-little on what else the machine does.
+Each session has 12 steps, each of 20 lines; no line comes twice, so the page cannot shrink by repetition. Every token
+that was typed has a log-prob, so each session has its shade. Times are in milliseconds. `frame` is the time between two
+frames while the list is scrolled from top to end; a screen shows one every 16.7. `filter` is the time from a key in the
+search field to the next frame, `session` the time from a link to the session's text. `cpu` is the mean CPU time that
+the page's thread takes for each of them: unlike the others it depends little on what else the machine does.
 """
 
 import argparse
@@ -24,7 +24,8 @@ from typing import Any
 from pipeline import stage
 from pages.document import write_page
 from pages.gather import page_contents
-from tests.helpers import run_directories as made
+from schema import Scenario, Trajectory
+from tests.helpers import run_directories as made, tiny
 from tests.helpers.browser import browser, open_page, wait_for
 
 STEPS, LINES = 12, 20
@@ -61,13 +62,10 @@ def main(*, n: int) -> int:
     """Write a page of n sessions, use it, and print what that took."""
     with tempfile.TemporaryDirectory() as place, browser() as driver:
         page = Path(place) / "page.html"
+        base = tiny.base(Path(place) / "base")
         records = made.scenarios(-(-n // 20))
         draw = random.Random(n)
-        sessions = [
-            made.session(one, *(output(draw) for _ in range(STEPS)), sample=sample)
-            for one in records
-            for sample in range(20)
-        ][:n]
+        sessions = [shaded(base, one, draw, sample) for one in records for sample in range(20)][:n]
         write_page(page, page_contents({"run": made.write_rollout(Path(place) / "run", sessions)}))
         open_page(driver, page, "#view=list")
         wait_for(driver, f"listed.length === {n}")
@@ -92,6 +90,12 @@ def main(*, n: int) -> int:
             "session_ms": spread(shown),
         })  # fmt: skip
     return stage.DONE
+
+
+def shaded(base: Path, record: Scenario, draw: random.Random, sample: int) -> Trajectory:
+    """A session of STEPS commands whose tokens have log-probs."""
+    steps = made.session(record, *(output(draw) for _ in range(STEPS))).steps
+    return made.sampled(base, record, *(one.command for one in steps), steps=steps, sample=sample)
 
 
 def output(draw: random.Random) -> str:
