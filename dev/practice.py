@@ -17,7 +17,7 @@ from pipeline.rates import RATES, paired
 from pipeline.tables import format_difference
 from schema import Scenario, Trajectory
 from training.history import read_history
-from training.policy_gradient import advantages, reward_of
+from training.policy_gradient import advantages, is_solved, reward_of
 from training.rl_settings import RlSettings
 
 Episodes = dict[str, Trajectory]  # by the scenario's hash
@@ -64,14 +64,19 @@ def push_on_terminals(directory: Path, practised: Path) -> str:
     lengths = {one.id: sum(one.assistant_mask or []) for group in groups.values() for one in group}
     usual = sum(lengths.values()) / len(lengths)
     by_type = {"grpo": 0.0, "dapo": 0.0}
+    ended: dict[bool, list[float]] = {True: [], False: []}  # their lengths, by whether they reached the goal
     for (id_, _), group in groups.items():
         found = advantages([reward_of(one, scenarios[id_], settings) for one in group])
         for one, advantage in zip(group, found, strict=True):
-            if one.terminal is not None and advantage is not None:
+            if one.terminal is not None and advantage:
+                ended[is_solved(one, scenarios[id_])].append(lengths[one.id])
                 by_type["grpo"] += advantage / lengths[one.id]
                 by_type["dapo"] += advantage / usual
     told = ", ".join(f"{name} {push:+.3f}" for name, push in by_type.items())
-    return f"push on terminals, a token: {told} (T of dapo: the mean over the run)"
+    return (
+        f"push on a token of terminals: {told} (T of dapo: the mean over the run); sampled tokens where a group has a "
+        f"signal: solved {mean(ended[True]):.0f}, failed and ended {mean(ended[False]):.0f}"
+    )
 
 
 def mean(values: list[float] | list[bool]) -> float:
