@@ -40,6 +40,8 @@ def main(evening: Path, out: Path) -> None:
             told = f"{directory.name}, steps {first + 1} to {first + len(part)}: " + ", ".join(
                 f"{name} {mean([row[name] for row in part]):.3f}" for name in ("reward", "signal_share", "entropy")
             )
+            ended = sum(row["outcomes"].get(one, 0) for row in part for one in ("exit", "panic"))
+            told += f", {sum(row['episodes'] for row in part) - ended} episodes did not end"
             if before := [mean(kept[one]) for row in part for one in row["scenarios"] if kept[one]]:
                 told += f", reward of the start adapter in the same scenarios {mean(before):.3f}"
             print(told)
