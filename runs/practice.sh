@@ -18,8 +18,8 @@
 # dpo-environment   the same with the environment's tokens in the loss (--loss-on-environment): the ablation
 # dpo-dmpo          the same with the loss of the DMPO paper (--loss dmpo)
 # rl-SEED           as many episodes, four of a scenario at a visit, each step's played by the adapter as it is then; at
-#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session
-#                   (docs/results.md has a run without that fifth; with it none was made yet)
+#                   three times the default rate, reached over six steps; a fifth of the reward is for ending the session,
+#                   and every token weighs the same (docs/results.md has runs without the one and the other)
 #
 # ADAPTER         where to begin (default: the evening's; examples/adapter is that of one such run, rounded to fp16)
 # USD_PER_HOUR    the example price of this machine, for the plans (default 0.1)
@@ -99,8 +99,8 @@ for arm; do
     ;;
   rl-*)
     step python rl.py --adapter "$sft" --scenarios "$practised" --holdout "$OUT/reported" --seed "${arm#rl-}" \
-      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 --terminate-share 0.2 --loss-type dapo \
-      --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" --out "$OUT/$arm"
+      --temperature "$temperature" "${limits[@]}" --lr 2e-4 --warmup-steps 6 --skip-after 1 \
+      --terminate-share 0.2 --loss-type dapo --updates "${UPDATES:-36}" --save-every "${EVERY:-12}" --out "$OUT/$arm"
     for saved in "$OUT/$arm"/steps/*; do
       ! cmp -s "$saved/adapter_model.safetensors" "$OUT/$arm/adapter_model.safetensors" || continue # played below
       evaluate "$arm-$(basename "$saved")" "$saved"
