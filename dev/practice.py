@@ -9,7 +9,7 @@ Needs   nothing
 """
 
 import argparse
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from pipeline.files import read_json, read_record, read_scenarios
@@ -20,19 +20,27 @@ from training.history import read_history
 from training.policy_gradient import advantages, is_solved, reward_of
 from training.rl_settings import RlSettings
 
+LOG_RATIOS = ("chosen_log_ratio", "chosen_ending_log_ratio")
 Episodes = dict[str, Trajectory]  # by the scenario's hash
 
 
 def main(evening: Path, out: Path) -> None:
     """Print everything that is there."""
     kept: dict[str, list[bool]] = defaultdict(list)
+    failed: Counter[str] = Counter()
     for path in sorted((out / "pairs").glob("*-s*.json")):
         episode = read_record(path, Trajectory)
         kept[episode.scenario_id].append(episode.kept)
+        failed[episode.outcome] += not episode.kept
     if kept:
         every, none = sum(all(one) for one in kept.values()), sum(not any(one) for one in kept.values())
         print(f"pairs: {sum(map(len, kept.values()))} episodes, {sum(map(sum, kept.values()))} kept; "
-              f"{len(kept)} scenarios: all in {every}, none in {none}, some in {len(kept) - every - none}")  # fmt: skip
+              f"{len(kept)} scenarios: all in {every}, none in {none}, some in {len(kept) - every - none}; "
+              f"not kept: {', '.join(f'{count} {outcome}' for outcome, count in sorted(failed.items()))}")  # fmt: skip
+    for directory in sorted(one for one in out.glob("dpo*") if one.is_dir()):
+        rows = read_history(directory)[-10:]
+        ratios = [f"{name} {mean([row[name] for row in rows]):.3f}" for name in LOG_RATIOS if rows]
+        print(f"{directory.name}, last {len(rows)} steps: {', '.join(ratios)}")
     for directory in sorted(out.glob("rl-*")):
         rows = read_history(directory)
         for first in range(0, len(rows), 9):
@@ -64,7 +72,7 @@ def push_on_terminals(directory: Path, practised: Path) -> str:
         episode = read_record(path, Trajectory)
         groups[episode.scenario_id, int(episode.id.rpartition("-s")[2]) // flags["episodes"]].append(episode)
     lengths = {one.id: sum(one.assistant_mask or []) for group in groups.values() for one in group}
-    usual = sum(lengths.values()) / len(lengths)
+    usual = sum(lengths.values()) / max(1, len(lengths))
     by_type = {"grpo": 0.0, "dapo": 0.0}
     ended: dict[bool, list[float]] = {True: [], False: []}  # their lengths, by whether they reached the goal
     for (id_, _), group in groups.items():
@@ -74,6 +82,8 @@ def push_on_terminals(directory: Path, practised: Path) -> str:
                 ended[is_solved(one, scenarios[id_])].append(lengths[one.id])
                 by_type["grpo"] += advantage / lengths[one.id]
                 by_type["dapo"] += advantage / usual
+    if not ended[True] or not ended[False]:
+        return "no push on terminals: no group has both a solved session and one that failed and ended"
     told = ", ".join(f"{name} {push:+.3f}" for name, push in by_type.items())
     return (
         f"push on a token of terminals: {told} (T of dapo: the mean over the run); sampled tokens where a group has a "
