@@ -17,7 +17,7 @@ from model.loading import adapter_hash, fetch, model_hash
 from model.render import Renderer
 from pipeline.files import read_identity, read_manifest, read_scenarios, sessions_in_base
 from pipeline.holdout import each_once, refuse_overlap
-from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession
+from schema import AdapterIdentity, BadInputError, EarlierRun, Manifest, TrainedSession, Trajectory
 from training.run import is_finished, load_tokenizer
 from training.settings import ContinuedSettings
 
@@ -69,6 +69,14 @@ def refuse_held_out(
         (sessions_behind(settings.base, start), f"the adapter {settings.adapter} was trained on"),
     ):
         refuse_overlap(sessions, settings.holdout, scenarios, trained=trained, remedy="train on the other side")
+
+
+def spares_terminal(session: Trajectory, terminal_loss: str) -> bool:
+    """True where the terminal of a session that failed carries no loss: with at-fault, where its work was not done.
+
+    Once the work has failed, it is right to end. Where the final state is verified, the wrong terminal is the fault.
+    """
+    return terminal_loss == "at-fault" and session.terminal is not None and not session.verified
 
 
 def flags_of_start(settings: ContinuedSettings, start: AdapterIdentity) -> dict[str, Any]:

@@ -151,6 +151,12 @@ def _recorded(trajectory: Trajectory) -> list[list[int]] | None:
     return turns if len(turns) == len(trajectory.commands) else None
 
 
+def last_turn(mask: Sequence[int]) -> tuple[int, int]:
+    """Where the operator's last turn begins and ends (exclusive) in a mask that is not all 0."""
+    end = max(at for at, on in enumerate(mask) if on) + 1
+    return next((at + 1 for at in range(end - 1, -1, -1) if not mask[at]), 0), end
+
+
 def steps_of(rows: int, batch: int, accum: int, epochs: int) -> int:
     """Optimizer steps of a run."""
     return math.ceil(math.ceil(rows / batch) / accum) * epochs

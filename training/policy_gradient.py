@@ -24,6 +24,8 @@ from typing import Any
 
 from pipeline.verdicts import events_of, verdict_of, was_shown
 from schema import VOIDED, Scenario, Segment, Trajectory, canonical, sha256
+from training.continued import spares_terminal
+from training.dataset import last_turn
 from training.rl_settings import RlSettings
 
 UNSCORABLE = VOIDED | {"checker_failed"}
@@ -155,7 +157,8 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
     recorded ids with log-probs of this vocabulary, or no sampling temperature (`not_recorded`: the reference operator
     behind an agent program samples nothing), was sampled at temperature 0 (`greedy`: it was
     no draw from the policy), has a segment over --max-length-tokens (`over_length`), or no sampled token (`no_tokens`).
-    Only the first is left out of its group's mean as well.
+    Only the first is left out of its group's mean as well. With --terminal-loss at-fault the terminal of an episode
+    below its group's mean has no place in its row, unless the final state is verified.
     """
     data = PolicyData()
     for group in groups:
@@ -167,6 +170,10 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
                 continue
             assert advantage is not None
             places = [sampled_places(one) for one in segments]
+            if advantage < 0 and spares_terminal(episode, settings.terminal_loss):
+                last = max(at for at, tokens in enumerate(places) if tokens)
+                begin, _ = last_turn(segments[last].assistant_mask)
+                places[last] = [place for place in places[last] if place < begin]
             data.episodes += 1
             data.rows += [
                 PolicyRow(

@@ -7,7 +7,8 @@
 The loss of a pair is -log sigmoid(r(chosen) - r(rejected)), where r = beta * sum_t w_t (log pi(t) - log pi_ref(t)) over
 the tokens t of a session (Rafailov et al. 2023, arXiv 2305.18290). The weight w_t is 1 for the ids that the operator
 sampled and each end marker, and 0 for the environment's. With --loss dmpo it is phi(k, T) for every token of the
-operator's turn k of T (see `turn_weight`).
+operator's turn k of T (see `turn_weight`). With --terminal-loss at-fault it is 0 for the terminal of a rejected session
+whose final state is not verified.
 """
 
 import argparse
@@ -23,10 +24,18 @@ from pipeline import stage
 from model.loading import adapter_argument
 from model.render import Renderer
 from schema import BadInputError, Trajectory, canonical, sha256
-from training.dataset import Dataset, Example, build
+from training.continued import spares_terminal
+from training.dataset import Dataset, Example, build, last_turn
 from training.loop import Objective
 from training.pairs import PER_SCENARIO, Paired, candidate_of, pair_up
-from training.settings import ContinuedSettings, LoopSettings, RunSettings, add_run_flags
+from training.settings import (
+    TERMINAL_LOSS,
+    ContinuedSettings,
+    LoopSettings,
+    RunSettings,
+    add_run_flags,
+    add_terminal_loss_flag,
+)
 
 EPOCHS = 1
 COLLAPSE_NATS, COLLAPSE_STEPS = 0.5, 10
@@ -46,6 +55,7 @@ class PreferenceSettings(LoopSettings):
     gamma: float = 0.9
     sft_weight: float = 0.0
     loss_on_environment: bool = False
+    terminal_loss: str = TERMINAL_LOSS[0]
     per_scenario: int = PER_SCENARIO
 
     def deciding_flags(self) -> dict[str, Any]:
@@ -97,6 +107,7 @@ def add_preference_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
         action="store_true",
         help="ablation: count the environment's tokens after the first command as the operator's, as TRL does",
     )
+    add_terminal_loss_flag(parser)
     add(
         "--per-scenario",
         type=int,
@@ -178,8 +189,16 @@ def turn_weight(turn: int, turns: int, gamma: float) -> float:
 
 
 def token_weights(example: Example, settings: PreferenceSettings) -> list[float]:
-    """The weight of each token's log-ratio in a session's reward."""
-    mask = example.encoded.mask
+    """The weight of each token's log-ratio in a session's reward; 0 for a terminal that is spared."""
+    weights = _weights(example.encoded.mask, settings)
+    if not example.trajectory.kept and spares_terminal(example.trajectory, settings.terminal_loss):
+        begin, end = last_turn(example.encoded.mask)
+        weights[begin:end] = [0.0] * (end - begin)
+    return weights
+
+
+def _weights(mask: Sequence[int], settings: PreferenceSettings) -> list[float]:
+    """The weight of each token of a session, whatever became of it."""
     if settings.loss_on_environment:
         first = mask.index(1)
         return [float(at >= first) for at in range(len(mask))]
@@ -197,8 +216,7 @@ def token_weights(example: Example, settings: PreferenceSettings) -> list[float]
 def token_rows(example: Example, settings: PreferenceSettings) -> dict[str, list[float]]:
     """For each of SUMS a weight per token: of the loss; 1 for the operator's tokens; 1 for those of its last turn."""
     mask = example.encoded.mask
-    end = max(at for at, on in enumerate(mask) if on) + 1
-    begin = next((at + 1 for at in range(end - 1, -1, -1) if not mask[at]), 0)
+    begin, end = last_turn(mask)
     ending = [float(begin <= at < end) for at in range(len(mask))]
     return {"weights": token_weights(example, settings), "mask": [float(on) for on in mask], "ending": ending}
 

@@ -64,6 +64,32 @@ def test_an_uneven_fan_out_changes_no_advantage(base: Path, start: Path) -> None
     assert [row.divisor for row in data.rows] == [12 / 4] * 6  # a token weighs the same
 
 
+@pytest.mark.parametrize(
+    ("changes", "places"),
+    [
+        ({}, [5, 6, 7]),  # the work had failed before: `exit` is not blamed
+        ({"verified": True}, [5, 6, 7, 10, 11, 12, 13]),  # only the terminal was wrong
+        ({"terminal": None}, [5, 6, 7, 10, 11, 12, 13]),  # the last turn is a command
+    ],
+)
+def test_a_terminal_is_blamed_only_where_it_was_at_fault(
+    base: Path, start: Path, changes: dict[str, Any], places: list[int]
+) -> None:
+    two = segment((5, 3), (2, 4))
+    good = episode("g-s0", two, verified=True, terminal="exit")
+    bad = episode("g-s1", two, segment((3, 0)), **{"verified": False, "terminal": "exit", **changes})
+    alone = episode("g-s2", segment((3, 4)), verified=False, terminal="exit")  # gives up at once
+    group = Group("g", [good, bad, alone], [1.0, 0.0, 0.0])
+    every = [5, 6, 7, 10, 11, 12, 13]
+    rows = policy_rows([group], settings(base, start, terminal_loss="at-fault"), vocabulary=VOCABULARY)
+    assert [(row.episode, list(row.places), row.divisor) for row in rows.rows] == [
+        ("g-s0", every, 7), ("g-s1", places, len(places)),
+    ]  # fmt: skip
+    assert rows.episodes == 3
+    rows = policy_rows([group], settings(base, start), vocabulary=VOCABULARY)
+    assert [list(row.places) for row in rows.rows] == [every, every, [3, 4, 5, 6]]
+
+
 def test_an_episode_without_a_reward_is_in_no_mean() -> None:
     assert advantages([1.0, 0.0, None]) == [0.5, -0.5, None]
     assert advantages([None, None]) == [None, None]

@@ -18,7 +18,7 @@ from schema import BadInputError, Trajectory
 from tests.helpers import tiny
 from tests.helpers.preference import recorded, start_adapter
 from training import loop, preference
-from training.preference import DpoSettings, PreferenceData, preference_data, token_weights, turn_weight
+from training.preference import DpoSettings, PreferenceData, preference_data, token_rows, token_weights, turn_weight
 from training.preference_run import unfreeze
 
 COMMANDS = ["ls -la", "cat notes/amber.txt | sort | uniq > out.txt", "exit", "panic the archive is damaged", "cp a b",
@@ -233,6 +233,27 @@ def test_weights_follow_the_turns(start: Path) -> None:
     assert [turn_weight(0, turns, 0.9) for turns in (1, 2, 20)] == pytest.approx([1, 1, 1])
     assert turn_weight(3, 10, 0.999999) == pytest.approx(0.7, abs=1e-4)  # the share of turns from it on
     assert turn_weight(1, 10, 1e-9) == pytest.approx(0, abs=1e-8)  # the first turn alone
+
+
+@pytest.mark.parametrize(
+    ("changes", "spared"), [({}, True), ({"verified": True}, False), ({"terminal": None}, False)]
+)
+def test_a_rejected_terminal_counts_only_where_it_was_at_fault(
+    start: Path, changes: dict[str, Any], spared: bool
+) -> None:
+    chosen, rejected = two_turns(start)
+    rejected = rejected.model_copy(update={"verified": False, "terminal": "exit", **changes})
+    flags = settings(start, terminal_loss="at-fault")
+    won, lost = data_of([chosen, rejected], flags).pairs[0]
+    assert (won.trajectory.kept, lost.trajectory.kept) == (True, False)
+    whole = [float(on) for on in won.encoded.mask]
+    assert token_weights(won, flags) == whole
+    mask = [float(on) for on in lost.encoded.mask]
+    turn = token_rows(lost, flags)["ending"]
+    assert sum(turn) < sum(mask)  # there is a turn before the last one
+    expected = [on - last for on, last in zip(mask, turn, strict=True)] if spared else mask
+    assert token_weights(lost, flags) == expected
+    assert token_weights(lost, settings(start)) == mask
 
 
 def test_pairs_side_by_side_sum_to_the_gradients_of_the_batch(base: Path, start: Path) -> None:
