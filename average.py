@@ -4,7 +4,7 @@
     python sft.py --data trajectories --out ckpt-b --lr 6e-4 --seed 1
     python average.py --adapters ckpt-a ckpt-b --out ckpt-mean
 
-Reads   the base, each adapter directory as written by a finished sft.py or average.py
+Reads   the base, each adapter directory as written by a finished sft.py, dpo.py, rl.py or average.py
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, manifest.json, probe.safetensors,
         log_history.jsonl (the members' mean loss at each step)
 Needs   torch, transformers, peft
@@ -12,9 +12,9 @@ Needs   torch, transformers, peft
 Makes a uniform soup (Wortsman et al. 2022, arXiv:2203.05482): each entry of lora_A and lora_B is the mean over the
 members, so the result is as small and as fast as one member. Where every member has learned the routine, the mean ends
 as many sessions of foreign work as the better member or more; elsewhere it is no better than that member (dev/LOG.md).
-The members must have begun at the same random weights: base, --seed, rank, targets, render and dtype must be equal;
---lr, --epochs and the sessions may differ. At the end a fresh process loads the mean and must get the same logits as
-this process. A rerun after the end does nothing.
+The members must have begun at the same weights: of sft.py base, --seed, rank, targets, render and dtype must be equal,
+of dpo.py and rl.py the start adapter and these but for --seed; --lr, --epochs and the sessions may differ. At the end a
+fresh process loads the mean and must get the same logits as this process. A rerun after the end does nothing.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from schema import AdapterIdentity, BadInputError, Manifest
 from training import reload
 from training.run import print_finished
 
-SAME = ("base_hash", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit", "adapter")
+SAME = ("base_hash", "adapter", "seed", "lora_r", "lora_alpha", "lora_targets", "render", "dtype", "load_4bit")
 
 
 def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
@@ -69,8 +69,8 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
             raise BadInputError(f"{adapter}: has the weights of an earlier one; name each adapter once")
         members[digest] = about
         first = next(iter(members.values())).flags
-        for name in SAME:
-            if about.flags.get(name) != first.get(name):  # "adapter": where dpo.py began
+        for name in SAME:  # "adapter": where dpo.py and rl.py began, with weights that no seed decides
+            if about.flags.get(name) != first.get(name) and not (name == "seed" and first.get("adapter")):
                 raise BadInputError(
                     f"{adapter / 'sekft.json'}: flags.{name} is {about.flags.get(name)!r}, of {adapters[0]} "
                     f"{first.get(name)!r}; average adapters that began at the same weights"

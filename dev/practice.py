@@ -3,7 +3,8 @@
     python -m dev.practice --evening runs/out/evening --out runs/out/practice
 
 Reads   what runs/practice.sh has played so far: <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; the evening's
-        archetypes/holdout
+        archetypes/holdout; <out>/fresh, new scenarios that no setting was chosen on, and evals there (eval-fresh-sft of
+        the start adapter, eval-fresh-ARM)
 Writes  nothing
 Needs   nothing
 """
@@ -39,7 +40,9 @@ def main(evening: Path, out: Path) -> None:
               f"not kept: {', '.join(f'{count} {outcome}' for outcome, count in sorted(failed.items()))}")  # fmt: skip
     for directory in sorted(one for one in out.glob("dpo*") if one.is_dir()):
         rows = read_history(directory)[-10:]
-        ratios = [f"{name} {mean([row[name] for row in rows]):.3f}" for name in LOG_RATIOS if rows]
+        if not rows:
+            continue
+        ratios = [f"{name} {mean([row[name] for row in rows]):.3f}" for name in LOG_RATIOS]
         print(f"{directory.name}, last {len(rows)} steps: {', '.join(ratios)}")
     for directory in sorted(out.glob("rl-*")):
         rows = read_history(directory)
@@ -54,11 +57,12 @@ def main(evening: Path, out: Path) -> None:
                 told += f", reward of the start adapter in the same scenarios {mean(before):.3f}"
             print(told)
         print(f"{directory.name}: {push_on_terminals(directory, out / 'split' / 'train')}")
-    places = (out / "reported", evening / "archetypes" / "holdout")
-    known = {one.content_hash: one for place in places for one in read_scenarios(place, partial=True)}
+    places = {"": out / "reported", "fresh-": out / "fresh", "archetypes-": evening / "archetypes" / "holdout"}
+    known = {one.content_hash: one for place in places.values() if place.exists()
+             for one in read_scenarios(place, partial=True)}  # fmt: skip
     for directory in sorted(out.glob("eval-*")):
-        start = "eval-archetypes-sft" if directory.name.startswith("eval-archetypes") else "eval-sft"
-        compare(directory.name, episodes_of(out / start), episodes_of(directory), known)
+        played = next((place for place in places if place and directory.name.startswith(f"eval-{place}")), "")
+        compare(directory.name, episodes_of(out / f"eval-{played}sft"), episodes_of(directory), known)
 
 
 def push_on_terminals(directory: Path, practised: Path) -> str:
@@ -114,10 +118,12 @@ def compare(name: str, before: Episodes, after: Episodes, known: dict[str, Scena
     spoilt = sum(a.kept and not b.kept for a, b in zip(old, new, strict=True))
     same = sum(a.commands == b.commands for a, b in zip(old, new, strict=True))
     hard = sum(one.axes["difficulty"] == "hard" for one in old)
+    panics = [[one.outcome == "panic" for one in side if known[one.scenario_hash].terminal == "panic"]
+              for side in (old, new)]  # fmt: skip
     told = [f"{rate.removesuffix('_rate')} {format_difference(getattr(found, rate))}" for rate in RATES]
     print(f"{name}: {len(keys)} scenarios, {hard} hard; clean {sum(one.kept for one in old)} to "
           f"{sum(one.kept for one in new)}, {mended} mended, {spoilt} spoilt, {same} with the same commands; "
-          f"{', '.join(told)}")  # fmt: skip
+          f"panics {sum(panics[0])} to {sum(panics[1])} of {len(panics[0])}; {', '.join(told)}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import average
+import dpo
 import sft
 from model.loading import load_model
 from pages import picture
@@ -15,6 +16,7 @@ from pipeline.files import read_identity, read_json, write_json, write_record
 from pipeline.holdout import refuse_overlap
 from schema import BadInputError, Manifest
 from tests.helpers import tiny
+from tests.helpers.preference import QUICK, start_adapter, write_sessions
 from tests.helpers.training import exit_code
 from training import reload
 
@@ -152,6 +154,37 @@ def test_members_of_different_settings_are_refused(place: Path, tmp_path: Path, 
     with pytest.raises(BadInputError, match=words):
         average.main(base=str(place / "base"), adapters=[place / "fast", place / name], out=tmp_path / "m", redo=False)
     assert not (tmp_path / "m").exists()
+
+
+def test_runs_of_dpo_from_one_adapter_are_averaged_whatever_their_seeds(place: Path, tmp_path: Path) -> None:
+    base = place / "base"
+    pairs = write_sessions(tmp_path / "pairs", start_adapter(base, tmp_path / "start"), scenarios=3)
+    for seed in (0, 1):
+        flags = [
+            "--data",
+            pairs,
+            "--base",
+            base,
+            "--adapter",
+            tmp_path / "start",
+            "--seed",
+            seed,
+            "--accum",
+            1,
+            *QUICK,
+            "--lr",
+            "1e-3",
+        ]
+        run(dpo, *flags, "--out", tmp_path / f"dpo-{seed}")
+    members = [tmp_path / "dpo-0", tmp_path / "dpo-1"]
+    run(average, "--base", base, "--adapters", *members, "--out", tmp_path / "mean")
+    found, parts = weights(tmp_path / "mean"), [weights(one) for one in members]
+    assert any(not parts[0][name].equal(parts[1][name]) for name in found)
+    assert all(part.equal((parts[0][name] + parts[1][name]) / 2) for name, part in found.items())
+    about = read_json(tmp_path / "mean" / "sekft.json")
+    assert (about["flags"]["seed"], len(about["earlier"])) == ([0, 1], 1)
+    with pytest.raises(BadInputError, match=r"flags\.adapter is "):
+        average.main(base=str(base), adapters=[members[0], tmp_path / "start"], out=tmp_path / "m", redo=False)
 
 
 def test_unusable_members_are_refused(place: Path, tmp_path: Path) -> None:

@@ -235,9 +235,7 @@ def test_weights_follow_the_turns(start: Path) -> None:
     assert turn_weight(1, 10, 1e-9) == pytest.approx(0, abs=1e-8)  # the first turn alone
 
 
-@pytest.mark.parametrize(
-    ("changes", "spared"), [({}, True), ({"verified": True}, False), ({"terminal": None}, False)]
-)
+@pytest.mark.parametrize(("changes", "spared"), [({}, True), ({"verified": True}, False), ({"terminal": None}, False)])
 def test_a_rejected_terminal_counts_only_where_it_was_at_fault(
     start: Path, changes: dict[str, Any], spared: bool
 ) -> None:
