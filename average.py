@@ -3,8 +3,10 @@
     python sft.py --data trajectories --out ckpt-a --lr 1e-3 --seed 1
     python sft.py --data trajectories --out ckpt-b --lr 6e-4 --seed 1
     python average.py --adapters ckpt-a ckpt-b --out ckpt-mean
+    python average.py --adapters ckpt-rl ckpt-rl/steps/step-00020 ckpt-rl/steps/step-00030 --out ckpt-mean
 
-Reads   the base, each adapter directory as written by a finished sft.py, dpo.py, rl.py or average.py
+Reads   the base, each adapter directory as written by a finished sft.py, dpo.py, rl.py or average.py; saved steps of
+        rl.py beside one of these
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, manifest.json, probe.safetensors,
         log_history.jsonl (the members' mean loss at each step)
 Needs   torch, transformers, peft
@@ -62,8 +64,8 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
     for adapter in adapters:
         fetch(base, adapter)
         manifest = read_manifest(adapter)
-        if manifest is None or not manifest.finished:
-            raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun sft.py, which continues")
+        if manifest is not None and not manifest.finished:
+            raise BadInputError(f"{adapter / 'manifest.json'}: finished: false; rerun its command, which continues")
         about, digest = read_identity(adapter), adapter_hash(adapter)
         if digest in members:
             raise BadInputError(f"{adapter}: has the weights of an earlier one; name each adapter once")
@@ -75,7 +77,14 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
                     f"{adapter / 'sekft.json'}: flags.{name} is {about.flags.get(name)!r}, of {adapters[0]} "
                     f"{first.get(name)!r}; average adapters that began at the same weights"
                 )
+    if not probes_of(adapters):
+        raise BadInputError(f"{adapters[0]}: no {reload.PROBE}, nor in the others; name a finished run, too")
     return members
+
+
+def probes_of(adapters: Sequence[Path]) -> list[Path]:
+    """The probes that the members have; a saved step of rl.py has none."""
+    return [adapter / reload.PROBE for adapter in adapters if (adapter / reload.PROBE).exists()]
 
 
 def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: Path) -> None:
@@ -92,7 +101,7 @@ def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: 
     }
     model, _ = load_model(base, adapters[0], dtype=flags["dtype"], load_4bit=flags["load_4bit"])
     set_peft_model_state_dict(model, mean)
-    rows = [ids.tolist() for name, ids in sorted(load_file(adapters[0] / reload.PROBE).items()) if "token_ids" in name]
+    rows = [ids.tolist() for name, ids in sorted(load_file(probes_of(adapters)[0]).items()) if "token_ids" in name]
     reload.write_probe(model, rows, out)
     for name in ("adapter_config.json", "render.json"):
         shutil.copy(adapters[0] / name, out / name)
@@ -102,8 +111,8 @@ def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: 
 def write_log(adapters: Sequence[Path], out: Path) -> None:
     """Write log_history.jsonl: for each step the mean of the members' losses."""
     losses: dict[int, list[float]] = {}
-    for adapter in adapters:
-        for line in (adapter / "log_history.jsonl").read_text().splitlines():
+    for log in [adapter / "log_history.jsonl" for adapter in adapters]:
+        for line in log.read_text().splitlines() if log.exists() else []:
             entry = json.loads(line)
             losses.setdefault(entry["step"], []).append(entry["loss"])
     means = [{"step": step, "loss": sum(found) / len(found)} for step, found in sorted(losses.items())]

@@ -183,6 +183,16 @@ def test_runs_of_dpo_from_one_adapter_are_averaged_whatever_their_seeds(place: P
     assert all(part.equal((parts[0][name] + parts[1][name]) / 2) for name, part in found.items())
     about = read_json(tmp_path / "mean" / "sekft.json")
     assert (about["flags"]["seed"], len(about["earlier"])) == ([0, 1], 1)
+    saved = tmp_path / "saved"  # as rl.py keeps the adapters of its steps
+    saved.mkdir()
+    for name in (WEIGHTS, "adapter_config.json", "render.json", "sekft.json"):
+        shutil.copy(members[1] / name, saved)
+    run(average, "--base", base, "--adapters", saved, members[0], "--out", tmp_path / "mean-2")
+    assert all(part.equal(found[name]) for name, part in weights(tmp_path / "mean-2").items())
+    shutil.copytree(saved, tmp_path / "saved-2")
+    (tmp_path / "saved-2" / WEIGHTS).write_bytes((members[0] / WEIGHTS).read_bytes())
+    with pytest.raises(BadInputError, match="name a finished run, too"):
+        average.main(base=str(base), adapters=[saved, tmp_path / "saved-2"], out=tmp_path / "m", redo=False)
     with pytest.raises(BadInputError, match=r"flags\.adapter is "):
         average.main(base=str(base), adapters=[members[0], tmp_path / "start"], out=tmp_path / "m", redo=False)
 
