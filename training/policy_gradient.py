@@ -6,12 +6,13 @@
 
 An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once
 however many segments it has; nothing is divided by a standard deviation unless --divide-by-std says so. An episode that
-could not be scored has no reward and is in no mean. The loss is (1 / E) sum over the E episodes of (1 / T) sum over the
-sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) - recorded log-prob)
-and A is the advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's sampled tokens with
---loss-type grpo (Shao et al. 2024, arXiv 2402.03300), and their mean over the step's episodes with dapo, which makes
-every token of a step weigh the same (Yu et al. 2025, arXiv 2503.14476). With --kl the term kl * (exp(d) - d - 1),
-d = log pi_start(t) - log pi(t), is added to each token.
+could not be scored has no reward and is in no mean. --negative-weight scales the advantages below 0, of what failed,
+against those of what succeeded (Zhu et al. 2025, arXiv 2506.01347). The loss is (1 / E) sum over the E episodes of
+(1 / T) sum over the sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) -
+recorded log-prob) and A is the advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's
+sampled tokens with --loss-type grpo (Shao et al. 2024, arXiv 2402.03300), and their mean over the step's episodes with
+dapo, which makes every token of a step weigh the same (Yu et al. 2025, arXiv 2503.14476). With --kl the term
+kl * (exp(d) - d - 1), d = log pi_start(t) - log pi(t), is added to each token.
 
 Log-probs are recorded at the sampling temperature, so those of the policy and of the start are computed at it too. An
 end marker that was appended to a turn of full length was not sampled: it has no log-prob and is not trained.
@@ -169,6 +170,8 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
                 data.left_out[reason].append(episode.id)
                 continue
             assert advantage is not None
+            if advantage < 0:
+                advantage *= settings.negative_weight
             places = [sampled_places(one) for one in segments]
             if advantage < 0 and spares_terminal(episode, settings.terminal_loss):
                 last = max(at for at, tokens in enumerate(places) if tokens)

@@ -40,6 +40,7 @@ class RlSettings(ContinuedSettings):
     divide_by_std: bool = False
     loss_type: str = "grpo"
     terminal_loss: str = TERMINAL_LOSS[0]
+    negative_weight: float = 1.0
     terminate_share: float = 0.0
     discover_share: float = 0.0
     directive_share: float = 0.0
@@ -74,6 +75,8 @@ class RlSettings(ContinuedSettings):
             if not 0 <= value < most:
                 flag = name.replace("_", "-")
                 raise BadInputError(f"--{flag} is {value}; it must be at least 0 and below {most}")
+        if not 0 <= self.negative_weight <= 1:
+            raise BadInputError(f"--negative-weight is {self.negative_weight}; it must lie between 0 and 1")
         require_ray(self.ray)
         if self.ray is not None and self.replay is not None:
             raise BadInputError("--ray: nothing is played with --replay; drop one of them")
@@ -140,6 +143,13 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         choices=("grpo", "dapo"),
         default="grpo",
         help="grpo: each episode weighs the same; dapo: each sampled token of a step does (default grpo)",
+    )
+    add(
+        "--negative-weight",
+        type=float,
+        default=1.0,
+        help="what the advantage of an episode below its group's mean is multiplied by; with 0 only episodes above it "
+        "are trained on (default 1)",
     )
     add_terminal_loss_flag(parser)
     add("--terminate-share", type=float, default=0.0, help="share of the reward for ending the session (default 0)")

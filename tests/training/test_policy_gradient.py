@@ -64,6 +64,13 @@ def test_an_uneven_fan_out_changes_no_advantage(base: Path, start: Path) -> None
     assert [row.divisor for row in data.rows] == [12 / 4] * 6  # a token weighs the same
 
 
+@pytest.mark.parametrize(("weight", "expected"), [(1.0, -0.5), (0.25, -0.125), (0.0, 0.0)])
+def test_failures_may_weigh_less(base: Path, start: Path, weight: float, expected: float) -> None:
+    flags = settings(base, start, negative_weight=weight)
+    rows = policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY)
+    assert [row.advantage for row in rows.rows] == [0.5, expected]
+
+
 @pytest.mark.parametrize(
     ("changes", "places"),
     [
