@@ -15,7 +15,8 @@ the frontier operator. The checker decides nothing but what was resolved. Tokens
 has USD per million tokens, or per hour, for both: {"cheap": {"per_hour": 0.5}, "frontier": {"input": 3, "cached_input":
 0.3, "output": 15}}. Voided attempts are not counted and make the exit code 1; a rerun tries them again.
 A base or an adapter that was trained on one of the scenarios is refused, and an adapter that was selected on one.
-A win needs, by the 95 % intervals, a lower cost per resolved task and a resolve rate that does not fall.
+A win needs, by the 95 % intervals, a lower cost per resolved task and a resolve rate that does not fall. Below 20 tasks
+the verdict is undecided.
 """
 
 import argparse

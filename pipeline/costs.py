@@ -20,6 +20,7 @@ from pipeline.rates import RESAMPLES, percentile_interval, rate_of
 from schema import BadInputError, CascadeOutcome, CascadeReport, CascadeSummary, Usage
 
 MILLION = 1_000_000
+LEAST_TASKS = 20  # for a verdict: of few tasks that agree, each resample is the same, and the interval is a point
 CostVerdict = Literal["win", "no win", "undecided"]
 METRICS = ("escalation_rate", "cheap_resolve_rate", "resolve_rate", "cost_per_resolved_usd")
 
@@ -210,9 +211,14 @@ METRIC_OF: dict[str, Callable[[Sequence[CascadeOutcome]], float | None]] = {
 
 
 def verdict_on(metrics: dict[str, MetricChange], n: int) -> tuple[CostVerdict, str]:
-    """A win where, by the intervals, cost per resolved falls and resolve rate does not; and why it is one or not."""
+    """A win where, by the intervals, cost per resolved falls and resolve rate does not; and why it is one or not.
+
+    Undecided below LEAST_TASKS, whatever the intervals say.
+    """
     cost, resolve = metrics["cost_per_resolved_usd"], metrics["resolve_rate"]
     assert resolve.interval is not None
+    if n < LEAST_TASKS:
+        return "undecided", f"{n} tasks are too few for a verdict, which takes {LEAST_TASKS}"
     if cost.after is None:
         return "no win", "nothing is resolved, so a resolved task has no cost"
     if resolve.interval[1] < 0:

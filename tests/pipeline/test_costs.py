@@ -51,7 +51,7 @@ def test_cost_per_resolved_is_undefined_without_a_resolved_task() -> None:
     ("before", "after", "verdict"),
     [
         ([ESCALATED] * 60 + [SOLVED] * 40, [ESCALATED] * 20 + [SOLVED] * 80, "win"),
-        ([ESCALATED] * 4, [ESCALATED] * 3 + [SOLVED], "undecided"),
+        ([ESCALATED] * 20, [ESCALATED] * 19 + [SOLVED], "undecided"),
         ([ESCALATED] * 100, [ESCALATED] * 100, "no win"),
         ([SOLVED] * 50 + [ESCALATED] * 50, [SOLVED] * 50 + [FAILED] * 25 + [SOLVED] * 25, "no win"),  # -25 points
         ([ESCALATED] * 100, [FAILED] * 100, "no win"),  # resolves nothing, at no cost per resolved task
@@ -64,8 +64,16 @@ def test_a_win_needs_both_intervals(before: Any, after: Any, verdict: str) -> No
     assert found.verdict == verdict, found
 
 
+@pytest.mark.parametrize(("after", "verdict"), [(SOLVED, "win"), (ESCALATED, "no win"), (FAILED, "no win")])
+def test_few_tasks_decide_nothing_even_where_all_agree(after: Any, verdict: str) -> None:
+    for n in (1, 19):
+        found = compare_outcomes(outcomes(*[ESCALATED] * n), outcomes(*[after] * n), seed=0)
+        assert (found.verdict, found.why) == ("undecided", f"{n} tasks are too few for a verdict, which takes 20")
+    assert compare_outcomes(outcomes(*[ESCALATED] * 20), outcomes(*[after] * 20), seed=0).verdict == verdict
+
+
 def test_an_empty_or_hopeless_run_is_no_win_and_never_costs_nothing(tmp_path: Path) -> None:
-    hopeless = compare_outcomes(outcomes(*[ESCALATED] * 4), outcomes(*[(False, False, False, 0.0)] * 4), seed=0)
+    hopeless = compare_outcomes(outcomes(*[ESCALATED] * 20), outcomes(*[(False, False, False, 0.0)] * 20), seed=0)
     assert hopeless.metrics["cost_per_resolved_usd"].after is None
     assert hopeless.verdict == "no win"
     (tmp_path / "empty.json").write_text("[]")
