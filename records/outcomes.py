@@ -109,7 +109,13 @@ class AdapterCandidate(Record):
     adapter: str = Field(description="directory, as --candidates named it")
     adapter_hash: str = Field(description="SHA-256 of the adapter's weights")
     clean_rate: Rate
-    difference: Difference | None = Field(description="clean rate minus the base's; null where no scenario has both")
+    difference: Difference | None = Field(
+        description="clean rate minus the base's; null where no scenario has both. only_after: clean with the candidate"
+        " alone; only_before: with the base alone"
+    )
+    sign_test_p: float | None = Field(
+        default=None, description="exact two-sided sign test of only_after against only_before (McNemar)"
+    )
 
 
 class SelectedAdapter(Record):
