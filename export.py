@@ -73,7 +73,7 @@ def main(settings: ExportSettings) -> int:
     archives, out = check_export_settings(settings)
     holdout = read_holdout(settings.holdout, partial=settings.partial)
     count = counter(settings.base)
-    rows, tasks, contradicted = first_look(read_rows(archives, partial=settings.partial))
+    rows, tasks, contradicted = first_look(read_rows(archives, partial=settings.partial), holdout)
     notes = holdout.notes(tasks) if settings.holdout else ["nothing is held out: no --holdout"]
     manifest = stage.begin(
         out, stage="export", flags=flags_of_export(settings), redo=settings.redo,

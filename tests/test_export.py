@@ -186,6 +186,17 @@ def test_a_holdout_counts_by_id_and_by_what_the_task_says(tmp_path: Path) -> Non
     assert list(headings(tmp_path / "by-hash").values())[-1] == "held_out"
 
 
+def test_a_task_that_is_held_out_by_its_id_is_held_out_under_another_id(tmp_path: Path) -> None:
+    renamed = foreign("renamed") | {"messages": foreign("held", sample=1)["messages"]}
+    without = [foreign(name) | {"messages": foreign(name)["messages"][2:]} for name in ("held", "no-opening")]
+    archive = write_array(tmp_path / "a.json", [renamed, foreign("held"), foreign("good"), *without])
+    held = write_array(tmp_path / "ids.json", ["held"])
+    export("--archive", archive, "--holdout", held, "--out", tmp_path / "out")
+    assert list(headings(tmp_path / "out").values()) == ["held_out", "held_out", "exported", "held_out", "exported"]
+    first = read_lines(tmp_path / "out" / "rows.jsonl")[0]
+    assert first["reason"] == f"its task's content {first['content_hash'][:12]} is held out"
+
+
 def own(directory: Path, id_: str, *, kept: bool, task: str = "copy_files", kind: Any = "local") -> Trajectory:
     base = tiny.trajectory(id_, kept=kept, task=task, steps=3 if kept else 2)
     record = base.model_copy(update={"operator": OperatorInfo(kind=kind, model="tiny", seed=0)})
