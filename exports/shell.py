@@ -374,8 +374,8 @@ def run_words(words: Sequence[str], reader: _Reader, here: str) -> None:
         _shell(program, arguments, short, plain, reader, here)
     elif re.match(r"python[\d.]*$", program):
         _python(arguments, plain, reader, here)
-    elif program in ("cd", "pushd") and plain:
-        reader.directory = reader.path(plain[0])
+    elif program in ("cd", "pushd") and (plain or words == ["cd"]):
+        reader.directory = reader.path(plain[0] if plain else "~")
     elif program == "alias":
         for word in plain:
             reader.add("define", word.partition("=")[0], "alias")
