@@ -22,8 +22,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from exports.access import Access, Kind, normal
+from exports.programs import PROGRAMS, SHELLS, read_kinds
 from exports.rows import MAX_NESTING, ChatTurn, Row
-from exports.shell import PROGRAMS, SHELLS, accesses, python_accesses, read_kinds
+from exports.shell import accesses, python_accesses
 from pipeline.hidden import replace_surrogates
 from schema import HOME, Changes
 
