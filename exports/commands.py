@@ -17,16 +17,21 @@ from exports.programs import (
     COPIES,
     DELETES,
     LISTS,
+    LOGINS,
     MARKS,
     RUNS,
     SEARCHES,
     SHELLS,
     SPEAKS,
+    SSH_OPTIONS,
     WRITES,
 )
 from exports.python_text import source_accesses
 
 MAX_DEPTH = 5  # of shells in shells
+MAX_VALUE_CHARS = 2_000  # of a variable
+# The commands of sed that read or write a file, whose name is the rest of the line: `w out`, `/x/r in`, `s/a/b/gw out`.
+SED_FILE = re.compile(r"(?:^|[\s;{,!$\d/|#]|[/|#,][gpIiMm\d]+)([rRwW])[ \t]+([^\n;}]+)", re.MULTILINE)
 SAVES = re.compile(r"-[A-Za-z]*[oO]|--output|--output-document")  # the options of curl and wget that name a file
 
 
@@ -88,62 +93,76 @@ def run_words(words: Sequence[str], reader: Reader, here: str) -> None:
         if re.match(r"[a-z]+://", word):
             reader.add("url", word, program)
     plain = [word for word in plain if "://" not in word]
-    if program in SHELLS or program == "eval":
-        _shell(program, arguments, short, plain, reader, here)
+    if program in SHELLS | LOGINS or program == "eval":
+        _shell(program, arguments, short, reader, here)
+    elif program == "trap":
+        reader.follow(plain[0] if len(plain) > 1 else "")
+    elif program == "ssh":
+        _ssh(arguments, reader, here)
     elif re.match(r"python[\d.]*$", program):
         _python(arguments, plain, reader, here)
     elif program in ("cd", "pushd") and (plain or words == ["cd"]):
         reader.directory = reader.path(plain[0] if plain else "~")
+    elif program == "set" and "--" in arguments:
+        reader.variables |= positional(arguments[arguments.index("--") + 1 :])
     elif program == "alias":
         for word in plain:
             reader.add("define", word.partition("=")[0], "alias")
     elif program in ("sed", "perl", "ruby", "awk", "gawk") and plain:
-        script_given = "e" in short or "f" in short or "--expression" in " ".join(arguments)
-        files = plain if script_given and program != "awk" else plain[1:]
-        for word in files:
-            reader.add("write" if _in_place(program, arguments) else "read", word, program, " ".join(arguments))
+        _edit(program, arguments, short, plain, reader)
     elif program in SEARCHES:
         for at, word in enumerate(plain):
             reader.add("read" if at else "search", word, program)
-    elif program in DELETES:
-        for word in plain:
-            reader.add("delete", word, program)
     elif program == "truncate":
         empties = re.search(r" (-s ?|--size[= ])0 ", " ".join(words)) is not None
         for word in plain:
             reader.add("delete" if empties else "write", word, program)
-    elif program in WRITES:
+    elif program in DELETES | WRITES:
         for word in plain:
-            reader.add("write", word, program, here)
+            reader.add("delete" if program in DELETES else "write", word, program, here)
     elif program in MARKS:
         _marks(program, arguments, reader)
     elif program in COPIES | {"mv"}:
-        for word in plain[:-1]:
-            if program == "mv":
-                reader.add("delete", word, program, _landing([word, plain[-1]], plain[-1]))
-            else:
-                reader.add("read", word, program)
-        for word in plain[-1:]:
-            source = plain[0] if program == "ln" else ""
-            emptied = plain[:-1] == ["/dev/null"] and program != "ln"
-            reader.add("delete" if emptied else "write", _landing(plain, word), program, source)
+        _copy(program, plain, reader)
     elif program == "dd":
         for word in plain:
             if word.startswith(("if=", "of=")):
                 reader.add("read" if word[0] == "i" else "write", word[3:], program)
     elif program == "git":
-        _git(plain, reader)
+        _git(arguments, reader)
     elif program == "find":
         _find(arguments, reader)
     elif program in CONTAINERS and (inner := _inside_container(arguments)):
         run_words(inner, reader, here)
     elif program in ("curl", "wget"):
-        saved = [arguments[at + 1] for at, word in enumerate(arguments[:-1]) if SAVES.fullmatch(word)]
-        for word in plain:
-            reader.add("write" if word in saved else "read", word, program)
+        for option, word in zip(["", *arguments], arguments, strict=False):
+            if word in plain:
+                reader.add("write" if SAVES.fullmatch(option) else "read", word, program)
     elif program not in SPEAKS | LISTS | RUNS:
         for word in plain:
             reader.add("read", word.partition("=")[2] if re.match(r"-{0,2}[\w-]+=/", word) else word, program)
+
+
+def _edit(program: str, arguments: list[str], short: str, plain: list[str], reader: Reader) -> None:
+    """Programs that take a script and then files, and the files in a script of sed."""
+    script_given = "e" in short or "f" in short or "--expression" in " ".join(arguments)
+    for word in plain if script_given and program != "awk" else plain[1:]:
+        reader.add("write" if _in_place(program, arguments) else "read", word, program, " ".join(arguments))
+    for match in [found for word in plain for found in SED_FILE.finditer(word) if program == "sed"]:
+        reader.add("read" if match[1] in "rR" else "write", match[2].strip(), program)
+
+
+def _copy(program: str, plain: list[str], reader: Reader) -> None:
+    """Programs that make a file of others, or move them: the last word is where they land."""
+    for word in plain[:-1]:
+        if program == "mv":
+            reader.add("delete", word, program, _landing([word, plain[-1]], plain[-1]))
+        else:
+            reader.add("read", word, program)
+    for word in plain[-1:]:
+        source = plain[0] if program == "ln" else ""
+        emptied = plain[:-1] == ["/dev/null"] and program != "ln"
+        reader.add("delete" if emptied else "write", _landing(plain, word), program, source)
 
 
 def _in_place(program: str, arguments: list[str]) -> bool:
@@ -167,18 +186,39 @@ def _landing(plain: list[str], target: str) -> str:
     return target
 
 
-def _shell(program: str, arguments: list[str], short: str, plain: list[str], reader: Reader, here: str) -> None:
-    """Follow `sh -c TEXT`, `eval TEXT` and `sh <<E`; a script that is run is noted only."""
+def positional(words: Sequence[str]) -> dict[str, str]:
+    """The variables `$1`, `$2` and so on, and `$@`, of these words."""
+    whole = " ".join(words)[:MAX_VALUE_CHARS]
+    return {"@": whole, "*": whole, **{str(at): word[:MAX_VALUE_CHARS] for at, word in enumerate(words[:99], 1)}}
+
+
+def _shell(program: str, arguments: list[str], short: str, reader: Reader, here: str) -> None:
+    """Follow `sh -c TEXT`, `su -c TEXT`, `eval TEXT`, and what a shell reads from its input; a script is noted only."""
+    plain = [
+        word
+        for at, word in enumerate(arguments)
+        if not word.startswith(("-", "+")) and (at == 0 or not re.match(r"[-+][A-Za-z]*o$", arguments[at - 1]))
+    ]
     if program == "eval":
-        text = " ".join(arguments)
+        reader.follow(" ".join(arguments))
     elif "c" in short and plain:
         option = next(at for at, word in enumerate(arguments) if re.match(r"-[A-Za-z]*c", word))
-        text = next((word for word in arguments[option + 1 :] if not word.startswith("-")), "")
+        text, *others = [word for word in arguments[option + 1 :] if not word.startswith("-")] or [""]
+        reader.follow(text, {"0": "".join(others[:1]), **positional(others[1:])})
+    elif program in LOGINS or not plain or "s" in short or plain[0] == "/dev/stdin":
+        reader.follow(here, positional(plain) if "s" in short else positional(plain[1:]))
     else:
-        text = here if not plain else ""
-        for word in plain[:1]:
-            reader.add("run", word, program)
-    reader.follow(text)
+        reader.add("run", plain[0], program)
+
+
+def _ssh(arguments: list[str], reader: Reader, here: str) -> None:
+    """Follow the command behind the host's name, and what a shell reads there from its input."""
+    while arguments and arguments[0].startswith("-"):
+        arguments = arguments[2 if arguments[0] in SSH_OPTIONS else 1 :]
+    command = arguments[1:]
+    reader.follow(" ".join(command))
+    if not command or posixpath.basename(command[0]) in SHELLS:
+        reader.follow(here)
 
 
 def _python(arguments: list[str], plain: list[str], reader: Reader, here: str) -> None:
@@ -188,10 +228,11 @@ def _python(arguments: list[str], plain: list[str], reader: Reader, here: str) -
         module = arguments[arguments.index("-m") + 1]
         reader.add("run", module.replace(".", "/") if "." in module else module, "python -m")
         return
+    elif "-" in arguments or plain[:1] in ([], ["/dev/stdin"]):
+        source = here
     else:
-        source = here if plain in ([], ["-"]) else ""
-        for word in plain[:1]:
-            reader.add("run", word, "python")
+        source = ""
+        reader.add("run", plain[0], "python")
     reader.found += python_source(source, reader)
 
 
@@ -210,15 +251,17 @@ def python_source(source: str, reader: Reader) -> list[Access]:
     return source_accesses(source, run)
 
 
-def _git(plain: list[str], reader: Reader) -> None:
-    verb, rest = (plain[0], plain[1:]) if plain else ("", [])
+def _git(arguments: list[str], reader: Reader) -> None:
+    while arguments and arguments[0].startswith("-"):
+        arguments = arguments[2 if arguments[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1 :]
+    verb, *rest = [word for word in arguments if not word.startswith("-")] or [""]
     if verb in ("checkout", "restore", "mv", "reset"):
         for word in rest:
             reader.add("write", word, f"git {verb}")
     elif verb == "rm":
         for word in rest:
             reader.add("delete", word, "git rm")
-    elif verb in ("apply", "am", "show", "diff", "blame"):
+    elif verb in ("apply", "am", "show", "diff", "blame", "cat-file"):
         for word in rest:
             reader.add("read", word.partition(":")[2] or word, f"git {verb}")
     elif verb == "grep":

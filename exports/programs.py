@@ -16,6 +16,7 @@ def read_kinds(name: str) -> dict[str, frozenset[str]]:
 PROGRAMS = read_kinds("programs.txt")
 WRAPPERS = PROGRAMS["wrappers"]
 SHELLS = PROGRAMS["shells"]
+LOGINS = PROGRAMS["logins"]
 SPEAKS = PROGRAMS["speaks"]
 LISTS = PROGRAMS["lists"]
 SEARCHES = PROGRAMS["searches"]
@@ -26,3 +27,4 @@ COPIES = PROGRAMS["copies"]
 RUNS = PROGRAMS["runs"]
 CONTAINERS = PROGRAMS["containers"]
 CONTAINER_OPTIONS = PROGRAMS["container-options"]
+SSH_OPTIONS = PROGRAMS["ssh-options"]  # that take a value

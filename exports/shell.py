@@ -3,7 +3,8 @@
     accesses("cd x && sed -i s/a/b/ 'conf'test.py")      # [Access("write", "x/conftest.py", "sed")]
 
 The text is parsed as bash (tree-sitter), so quotes, concatenation, variables that are set in it, redirections and
-here-documents are seen through; `sh -c`, `eval`, `docker exec` and here-documents for a shell or Python are followed.
+here-documents are seen through; `sh -c`, `eval`, `docker exec`, and what a shell or Python reads from a here-document,
+a here-string or a pipe from echo, printf and cat are followed.
 What is only known when it runs is not seen: the output of `$(…)` but of echo and printf, decoded text, a program that
 the session wrote before. Text that is nested too deeply for Python's stack is looked at up to there.
 """
@@ -11,17 +12,16 @@ the session wrote before. Text that is nested too deeply for Python's stack is l
 import codecs
 import posixpath
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from exports.access import MAX_ROUNDS, Access, Kind
-from exports.commands import Reader, Spent, python_source, run_words
+from exports.commands import MAX_VALUE_CHARS, Reader, Spent, python_source, run_words
 from exports.programs import WRAPPERS
 
 MAX_CHARS = 200_000  # of one text or word; what is longer is looked at up to here
-MAX_VALUE_CHARS = 2_000  # of a variable
+MAX_WORDS = 2_000  # of a command, from expansions and inputs
 MAX_TEXTS = 500  # texts for other shells in a text
 
 
@@ -65,6 +65,8 @@ def _walk(node: Any, reader: Reader) -> None:
             _command(node, reader)
         case "redirected_statement":
             _redirected(node, reader)
+        case "pipeline":
+            _pipeline(node, reader)
         case "variable_assignment":
             _assign(node, reader)
             _walk_all(node, reader)
@@ -80,6 +82,9 @@ def _walk(node: Any, reader: Reader) -> None:
             name = node.child_by_field_name("name")
             reader.add("define", _text(name, reader) if name else "", "function")
             _walk_all(node, reader)
+            for child in node.children:
+                if child.type == "file_redirect":
+                    _target(child, reader, "", empties=False)
         case "for_statement":
             _for(node, reader)
         case "word" | "concatenation" | "string" if node.parent is not None and node.parent.type == "ERROR":
@@ -177,13 +182,38 @@ def _joined(node: Any, start: int, end: int, reader: Reader) -> str:
 def _spoken(node: Any, reader: Reader) -> str:
     """What `$(echo …)` and `$(printf …)` stand for; `$()` for other commands, whose output only a run shows."""
     inner = [child for child in node.named_children if child.type != "comment"]
-    words = _words(inner[0], reader) if len(inner) == 1 and inner[0].type == "command" else []
-    if words[:1] == ["echo"]:
-        return " ".join(word for word in words[1:] if not re.match(r"-[neE]+$", word))
-    if words[:1] == ["printf"] and len(words) > 1:
-        rest = iter(words[2:])
-        return re.sub(r"%[-.\d]*[sb]", lambda _: next(rest, ""), words[1]).replace("\\n", "\n").strip("\n")
-    return "$()"
+    return (_printed(inner[0], reader, "") if len(inner) == 1 else None) or "$()"
+
+
+def _printed(node: Any, reader: Reader, here: str) -> str | None:
+    """What a command prints whose input is `here`, where that is known: echo, printf, and cat and tee of an input."""
+    if node.type == "redirected_statement":
+        here, node = _input(node, reader) or here, node.child_by_field_name("body")
+    if node is None or node.type != "command":
+        return None
+    program, *words = _words(node, reader) or [""]
+    if program == "echo":
+        return " ".join(word for word in words if not re.match(r"-[neE]+$", word))
+    if program == "printf" and words:
+        rest = iter(words[1:])
+        text = re.sub(r"%[-.\d]*[sb]", lambda _: next(rest, ""), words[0]).replace("\\n", "\n")
+        return "\n".join([text.strip("\n"), *rest])
+    if program == "tee" or (program == "cat" and not [word for word in words if not word.startswith("-")]):
+        return _input(node, reader) or here or None
+    return None
+
+
+def _pipeline(node: Any, reader: Reader, said: str = "") -> None:
+    """Visit the commands of a pipeline. Each has on its input what the one before prints, where that is known."""
+    for child in node.named_children:
+        match child.type:
+            case "command":
+                _command(child, reader, said)
+            case "redirected_statement":
+                _redirected(child, reader, said)
+            case _:
+                _walk(child, reader)
+        said = _printed(child, reader, said) or ""
 
 
 def _split(node: Any, reader: Reader) -> list[str]:
@@ -195,14 +225,15 @@ def _split(node: Any, reader: Reader) -> list[str]:
 def _words(node: Any, reader: Reader) -> list[str]:
     """A command's words. The parser splits some words in two: parts that touch are one word."""
     words: list[str] = []
-    end = -1
+    end, spare = -1, MAX_WORDS
     for child in node.children:
         if child.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
             continue
         if child.type == "variable_assignment":
             _assign(child, reader)
             continue
-        values = _split(child.named_children[0] if _is_expansion(child) else child, reader)
+        values = _split(child.named_children[0] if _is_expansion(child) else child, reader)[: max(1, spare)]
+        spare -= len(values) - 1
         if child.start_byte == end and words and values:
             words[-1] += values.pop(0)
         words += values
@@ -215,37 +246,54 @@ def _is_expansion(node: Any) -> bool:
     return node.type == "command_name" and len(node.named_children) == 1 and node.named_children[0].type != "string"
 
 
-def _redirected(node: Any, reader: Reader) -> None:
+def _redirected(node: Any, reader: Reader, said: str = "") -> None:
+    """A statement with redirections. `said`: what is on its input where it has none of its own."""
     body = node.child_by_field_name("body")
     targets = [child for child in node.children if child.type == "file_redirect"]
-    here = "\n".join(
-        _text(part, reader)
-        for child in node.children
-        if child.type in ("heredoc_redirect", "herestring_redirect")
-        for part in _inside(child, ("heredoc_body", "string", "raw_string", "word"))
-    )
+    here = _input(node, reader)
     nested = [part for child in node.children if child.type == "heredoc_redirect" for part in child.children]
     targets += [part for part in nested if part.type == "file_redirect"]
     if body is not None and body.type == "command":
-        _command(body, reader, here)
+        _command(body, reader, here or said)
     elif body is not None:
         _walk(body, reader)
+    printed = _printed(node, reader, said) or ""
     for part in nested:
-        if part.type in ("pipeline", "list", "command"):
+        if part.type == "pipeline":
+            _pipeline(part, reader, printed)
+        elif part.type in ("list", "command"):
             _walk(part, reader)
+    for part in node.children:
+        if part.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
+            _substitutions(part, reader)
     for part in targets + [child for child in node.children if child.type == "heredoc_redirect"]:
         _strays(part, reader)
     spoken = " ".join(_words(body, reader)[1:]) if body is not None and body.type == "command" else ""
     for target in targets:
-        operator = next((child.type for child in target.children if child.type[:1] in "<>&"), ">")
-        destination = target.child_by_field_name("destination")
-        if destination is None or operator.endswith("&") or _text(destination, reader).isdigit():
-            continue
-        word = _value(destination, reader)
-        if word != "/dev/null":
-            empties = operator == ">" and not here and _is_silent(body, reader)
-            kind: Kind = "read" if operator == "<" else "delete" if empties else "write"
-            reader.add(kind, word, operator, here or spoken)
+        _target(target, reader, here or printed or spoken, empties=not here and _is_silent(body, reader))
+
+
+def _input(node: Any, reader: Reader) -> str:
+    """The text of the here-documents and here-strings of a node."""
+    texts = []
+    for child in node.children:
+        if child.type == "heredoc_redirect":
+            texts += [_text(part, reader) for part in child.children if part.type == "heredoc_body"]
+        elif child.type == "herestring_redirect":
+            texts += [_value(part, reader) for part in child.named_children]
+    return "\n".join(texts)
+
+
+def _target(target: Any, reader: Reader, content: str, *, empties: bool) -> None:
+    """A file that is redirected from or to. `empties`: nothing is written to it."""
+    operator = next((child.type for child in target.children if child.type[:1] in "<>&"), ">")
+    destination = target.child_by_field_name("destination")
+    if destination is None or operator.endswith("&") or _text(destination, reader).isdigit():
+        return
+    word = _value(destination, reader)
+    if word != "/dev/null":
+        kind: Kind = "read" if operator == "<" else "delete" if empties and operator == ">" else "write"
+        reader.add(kind, word, operator, content)
 
 
 def _is_silent(body: Any, reader: Reader) -> bool:
@@ -264,18 +312,13 @@ def _strays(node: Any, reader: Reader) -> None:
         run_words(values, reader, "")
 
 
-def _inside(node: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
-    for child in node.children:
-        if child.type in kinds:
-            yield child
-
-
 def _command(node: Any, reader: Reader, here: str = "") -> None:
-    words = _words(node, reader)
+    words, here = _words(node, reader), _input(node, reader) or here
     for child in node.children:  # substitutions, and the redirections that the parser keeps inside a command
         _substitutions(child, reader)
     while words and posixpath.basename(words[0]) in WRAPPERS:
-        words = _unwrapped(words)
+        named = here.split()[:MAX_WORDS] if words[0] == "xargs" else []
+        words = _unwrapped(words) + named
     if words:
         run_words(words, reader, here)
 
@@ -283,7 +326,7 @@ def _command(node: Any, reader: Reader, here: str = "") -> None:
 def _substitutions(node: Any, reader: Reader) -> None:
     if node.type in ("command_substitution", "process_substitution"):
         _walk_all(node, reader)
-    elif node.type != "heredoc_body":
+    else:
         for child in node.children:
             _substitutions(child, reader)
 
