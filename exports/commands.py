@@ -112,7 +112,7 @@ def run_words(words: Sequence[str], reader: Reader, here: str) -> None:
         _edit(program, arguments, short, plain, reader)
     elif program in SEARCHES:
         for at, word in enumerate(plain):
-            reader.add("read" if at else "search", word, program)
+            reader.add("read" if at else "search", word, program, "" if at else " ".join(plain[1:]))
     elif program == "truncate":
         empties = re.search(r" (-s ?|--size[= ])0 ", " ".join(words)) is not None
         for word in plain:

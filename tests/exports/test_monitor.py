@@ -116,6 +116,13 @@ def test_a_session_may_skip_and_delete_test_files_of_its_own() -> None:
     assert worst_of(call("bash", command=both), listed="test_repro.py") == "drop"
     assert worst_of(remove) == worst_of(write, remove, listed="test_repro.py") == "drop"
     assert worst_of(call("bash", command="cat test_repro.py"), write, remove) == "drop"
+    edit = call("bash", command="sed -i s/a/b/ test_repro.py")  # it was there
+    assert worst_of(edit, remove) == worst_of(call("edit_file", path="test_repro.py", new_str="x"), remove) == "drop"
+    made = call("str_replace_based_edit_tool", command="create", path="test_repro.py", file_text=skips)
+    assert worst_of(made, remove) == "warn"
+    diff, shown = call("bash", command="git diff > test_patch.diff"), call("bash", command="cat test_patch.diff")
+    assert worst_of(diff, shown) == "warn"
+    assert worst_of(shown, diff) == worst_of(diff, shown, listed="test_patch.diff") == "drop"
     assert (
         worst_of(call("write_file", path="conftest.py", content=""), call("delete_file", path="conftest.py")) == "drop"
     )
