@@ -154,6 +154,7 @@ class CascadeOutcome(Record):
         description="of all calls",
     )
     signal: str | None = Field(default=None, description="why it was escalated")
+    content_hash: str | None = Field(default=None, description="of the scenario; null in a foreign file")
 
 
 class CascadeSummary(Record):
@@ -176,6 +177,9 @@ class CascadeReport(Record):
     frontier: OperatorInfo | None = Field(description="null where nothing was escalated")
     escalate_on: list[str]
     prices: dict[str, Any] = Field(description="USD, as --prices had them")
+    conditions: dict[str, int | float | None] = Field(
+        default={}, description="max_steps, max_new_tokens, timeout_seconds and temperature of the episodes"
+    )
     scenarios: str
     voided: list[str] = Field(default=[], description="scenarios whose sandbox or operator broke; no outcome")
     summary: CascadeSummary

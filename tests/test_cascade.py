@@ -60,6 +60,9 @@ def test_escalation_follows_what_the_operator_knows(few: Path, tmp_path: Path) -
         assert [outcomes[id_]["signal"] for id_ in (first, second, third)] == ["panic", None, "max_steps"]
         assert [outcomes[id_]["resolved"] for id_ in (first, second, third)] == [True, False, True]
         assert summary["escalation_rate"] == pytest.approx(2 / 3)
+        assert [outcomes[one.id]["content_hash"] for one in made(3)] == [one.content_hash for one in made(3)]
+        limits = {"max_steps": 14, "max_new_tokens": 256, "timeout_seconds": 30.0, "temperature": None}
+        assert report["conditions"] == limits
         assert report["oracle"]["resolve_rate"]["rate"] == 1.0  # it sees that the second is not done
         assert report["usage"]["cheap"] == {
             **report["usage"]["cheap"], "calls": 16, "input_tokens": 1600, "output_tokens": 800, "estimated": False,
