@@ -206,7 +206,7 @@ def endpoint_on(side: str, settings: CascadeSettings) -> EndpointOperator:
         "temperature": settings.temperature, "max_new_tokens": settings.max_new_tokens, "usage_required": True
     }  # fmt: skip
     if side == "cheap":
-        return EndpointOperator.from_environment(scaffold=SCAFFOLD, **limits)
+        return EndpointOperator.from_environment(scaffold=SCAFFOLD, instead="--cheap reference", **limits)
     model = stage.env("SEKFT_FRONTIER_MODEL")
     if model is None:
         raise BadInputError("SEKFT_FRONTIER_MODEL is not set; name the frontier's model, or pass --frontier reference")

@@ -346,8 +346,9 @@ def read_values(archive: Path) -> Iterator[Any]:
                 yield from _array(archive, stream)
             elif first == b"{":
                 yield from _lines(archive, stream)
-            elif first:
-                raise BadInputError(f"{archive}: starts with {first!r}; name a JSON array or JSON Lines")
+            else:
+                holds = f"starts with {first!r}" if first else "is empty"
+                raise BadInputError(f"{archive}: {holds}; name a JSON array or JSON Lines")
     except OSError as error:
         raise BadInputError(f"{archive}: cannot be read ({error.strerror}); check the path") from error
 

@@ -62,6 +62,13 @@ def test_a_hack_is_seen_before_anything_is_cut_away(tmp_path: Path) -> None:
     assert headings(tmp_path / "out") == {"a.json:1": "reward_hack"}
 
 
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_archive_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.jsonl").write_text(content)
+    _, errors = export("--archive", tmp_path / "a.jsonl", "--out", tmp_path / "out", code=2)
+    assert errors == f"export.py: error: {tmp_path / 'a.jsonl'}: is empty; name a JSON array or JSON Lines\n"
+
+
 def test_lines_of_json_lines_and_of_an_array_give_the_same_files(tmp_path: Path) -> None:
     rows = [foreign(f"i{at}", sample=at) for at in range(3)]
     export("--archive", write_array(tmp_path / "a.json", rows), "--out", tmp_path / "array")
@@ -222,6 +229,17 @@ def test_our_trajectories_are_held_out_by_scenario_and_by_archetype(tmp_path: Pa
     assert line["prompt"][-1] == {"role": "user", "content": "$ "}
     assert line["chosen"][0]["role"] == line["rejected"][0]["role"] == "assistant"
     assert line["chosen"] != line["rejected"]
+
+
+def test_a_holdout_that_does_not_tell_its_split_is_told(tmp_path: Path) -> None:
+    data, held, out = tmp_path / "trajectories", tmp_path / "held", tmp_path / "out"
+    own(data, "tiny-1-s0", kept=True)
+    write_record(held, tiny.scenario("tiny-9", task="copy_files"))  # of the same archetype
+    told = f"{held}: does not say how it was split; comparing scenarios, not archetypes"
+    summary, errors = export("--archive", data, "--holdout", held, "--out", out)
+    assert (summary["exported"], told in errors) == (1, True)
+    _, errors = export("--verify", out / "sft.openai.jsonl", "--holdout", held)
+    assert told in errors
 
 
 def test_a_second_run_changes_nothing_and_other_flags_are_refused(tmp_path: Path) -> None:
