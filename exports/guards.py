@@ -53,7 +53,7 @@ class Guards:
             long = f"{row.tokens} tokens, over {self.max_length_tokens}"
             shorter = cut(row, budget_tokens=self.max_length_tokens, count=self.count) if self.truncate else None
             if shorter is None:
-                return row, "over_length", long + (", its last round trip too" if self.truncate else "")
+                return row, "over_length", long + (", its last round trip with work too" if self.truncate else "")
             row = shorter
         if row.unusable:
             return row, "unusable", row.unusable

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from exports.access import Access, Kind, normal
 from exports.programs import PROGRAMS, SHELLS, read_kinds
-from exports.rows import MAX_NESTING, ChatTurn, Row
+from exports.rows import MAX_NESTING, SHELL_BLOCK, ChatTurn, Row
 from exports.shell import accesses, python_accesses
 from pipeline.hidden import replace_surrogates
 from schema import HOME, Changes
@@ -31,7 +31,6 @@ from schema import HOME, Changes
 Severity = Literal["drop", "warn"]
 What = Literal["gold_read", "tamper", "escape"]
 EVIDENCE_CHARS = 160
-SHELL_BLOCK = re.compile(r"^```(?:\w*sh\w*|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
