@@ -72,7 +72,7 @@ def main(settings: ExportSettings) -> int:
     if settings.from_ is not None or set(settings.to) & set(TARGETS):
         return write_or_read_format(settings)
     archives, out = check_export_settings(settings)
-    holdout = held_out(settings)
+    holdout = holdout_of(settings)
     count = counter(settings.base)
     rows, tasks, contradicted = first_look(read_rows(archives, partial=settings.partial), holdout)
     notes = holdout.notes(tasks) if settings.holdout else ["nothing is held out: no --holdout"]
@@ -176,7 +176,7 @@ def write_or_read_format(settings: ExportSettings) -> int:
     return import_from(form, archives[0], out, archetype=settings.archetype, redo=settings.redo)
 
 
-def held_out(settings: ExportSettings) -> Holdout:
+def holdout_of(settings: ExportSettings) -> Holdout:
     """What --holdout names; of a directory that does not tell its split, stderr says that archetypes do not count."""
     holdout = read_holdout(settings.holdout, partial=settings.partial)
     if settings.holdout is not None and settings.holdout.is_dir():
@@ -188,7 +188,7 @@ def verify_files(files: list[Path], settings: ExportSettings) -> int:
     """Compare exported files with the holdout. Raises BadInputError where one overlaps."""
     if settings.holdout is None:
         raise BadInputError("--verify: needs --holdout, which the files are compared with")
-    holdout = held_out(settings)
+    holdout = holdout_of(settings)
     lines = sum(verify_file(path, holdout) for path in files)
     stage.print_summary({"verified": [str(path) for path in files], "lines": lines, "held_out": 0})
     return stage.DONE

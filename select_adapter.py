@@ -165,7 +165,7 @@ def selection_of(
 ) -> SelectedAdapter:
     """The candidate with the largest difference among those that pass both tests; else none."""
     candidates = [
-        candidate_of(adapter, base, episodes, scenarios, settings.seed) for adapter, episodes in played.items()
+        judged_candidate(adapter, base, episodes, scenarios, settings.seed) for adapter, episodes in played.items()
     ]
     better = [(one.difference.difference, one) for one in candidates if one.difference and is_better(one)]
     best = max(better, key=lambda found: found[0])[1] if better else None
@@ -186,7 +186,7 @@ def selection_of(
     )
 
 
-def candidate_of(
+def judged_candidate(
     adapter: Path, base: dict[str, Trajectory], played: dict[str, Trajectory], scenarios: dict[str, Scenario], seed: int
 ) -> AdapterCandidate:
     """What a candidate's episodes say against those of the base."""

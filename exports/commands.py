@@ -36,7 +36,7 @@ SAVES = re.compile(r"-[A-Za-z]*[oO]|--output|--output-document")  # the options 
 
 
 @dataclass
-class Spent:
+class SpentOnText:
     """What was spent on a text and on all texts in it, so that a short text cannot take hours."""
 
     rounds: int = 0  # of loops
@@ -49,7 +49,7 @@ class Reader:
 
     source: bytes
     depth: int
-    spent: Spent
+    spent: SpentOnText
     read: Callable[..., list[Access]] = field(repr=False)  # what another shell text does: `accesses` of shell.py
     variables: dict[str, str] = field(default_factory=lambda: {"HOME": "~"})
     directory: str = ""

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from exports.access import MAX_ROUNDS, Access, Kind
-from exports.commands import MAX_VALUE_CHARS, Reader, Spent, python_source, run_words
+from exports.commands import MAX_VALUE_CHARS, Reader, SpentOnText, python_source, run_words
 from exports.programs import WRAPPERS
 
 MAX_CHARS = 200_000  # of one text or word; what is longer is looked at up to here
@@ -42,10 +42,10 @@ def accesses(
     depth: int = 0,
     variables: dict[str, str] | None = None,
     directory: str = "",
-    spent: Spent | None = None,
+    spent: SpentOnText | None = None,
 ) -> list[Access]:
     """What a shell text does, in order."""
-    spent = spent or Spent()
+    spent = spent or SpentOnText()
     if depth and spent.texts >= MAX_TEXTS:
         return []
     spent.texts += 1
@@ -341,4 +341,4 @@ def _unwrapped(words: list[str]) -> list[str]:
 
 def python_accesses(source: str, *, depth: int = 0) -> list[Access]:
     """What Python source does, and the shell commands in it, with the paths and commands that are constants."""
-    return python_source(source, Reader(b"", depth, Spent(), accesses))
+    return python_source(source, Reader(b"", depth, SpentOnText(), accesses))
