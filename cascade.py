@@ -4,7 +4,7 @@
     python cascade.py compare --before cascade/base --after cascade/run1
 
 Reads   play: <scenarios>/*.json (schema.Scenario), --prices, the base, the adapter directory; compare: outcomes.json of
-        two runs, or JSON arrays of instance_id, cheapResolved, escalated, resolved, costUsd
+        two runs, or JSON arrays or JSON Lines of instance_id, cheapResolved, escalated, resolved, costUsd
 Writes  play: <out>/{cheap,frontier}/*.json (schema.Trajectory), <out>/outcomes.json (schema.CascadeReport),
         <out>/manifest.json; compare: nothing
 Needs   play: a Docker engine with the sandbox image; torch for --cheap local; SEKFT_OP_MODEL for --cheap endpoint,
@@ -15,7 +15,8 @@ the frontier operator. The checker decides nothing but what was resolved. Tokens
 has USD per million tokens, or per hour, for both: {"cheap": {"per_hour": 0.5}, "frontier": {"input": 3, "cached_input":
 0.3, "output": 15}}. Voided attempts are not counted and make the exit code 1; a rerun tries them again.
 A base or an adapter that was trained on one of the scenarios is refused, and an adapter that was selected on one.
-A win needs, by the 95 % intervals, a lower cost per resolved task and a resolve rate that does not fall.
+A win needs, by the 95 % intervals, a lower cost per resolved task and a resolve rate that does not fall. Below 20 tasks
+the verdict is undecided.
 """
 
 import argparse
@@ -47,6 +48,7 @@ from sandbox.containers import add_image_flag, reap, require_image
 from schema import BadInputError, CascadeReport, CascadeSummary, Scenario, Trajectory
 
 Side = Literal["cheap", "frontier"]
+CONDITIONS = ("max_steps", "max_new_tokens", "timeout_seconds", "temperature")
 SHOWN = ("escalation_rate", "cheap_resolve_rate", "resolve_rate")
 
 
@@ -110,7 +112,8 @@ def play_cascade(settings: CascadeSettings) -> int:
     if settings.oracle:
         wanted += [one for one in records if one.id in cheap and one not in wanted and by_checker(cheap[one.id])]
     played = Played(cheap, episodes_of("frontier", wanted, settings, out), settings.escalate_on, prices)
-    report = played.report(str(settings.scenarios), oracle=settings.oracle)
+    conditions = {name: getattr(settings, name) for name in CONDITIONS}
+    report = played.report(str(settings.scenarios), conditions, oracle=settings.oracle)
     write_json(out / "outcomes.json", report.model_dump(mode="json"))
     missing = len(records) - len(report.outcomes)
     if len(cheap) == len(records) and len(played.frontier) == len(wanted):
@@ -153,7 +156,7 @@ def check_cascade_settings(settings: CascadeSettings) -> tuple[list[Scenario], P
 
 def flags_of_cascade(settings: CascadeSettings) -> dict[str, Any]:
     """The flags that decide the episodes. Prices and signals only decide what is made of them."""
-    names = ("cheap", "frontier", "n", "max_steps", "max_new_tokens", "timeout_seconds", "temperature", "seed")
+    names = ("cheap", "frontier", "n", *CONDITIONS, "seed")
     local = settings.cheap == "local"
     endpoints = {
         f"{side}_model": endpoint_on(side, settings).model
@@ -203,7 +206,7 @@ def endpoint_on(side: str, settings: CascadeSettings) -> EndpointOperator:
         "temperature": settings.temperature, "max_new_tokens": settings.max_new_tokens, "usage_required": True
     }  # fmt: skip
     if side == "cheap":
-        return EndpointOperator.from_environment(scaffold=SCAFFOLD, **limits)
+        return EndpointOperator.from_environment(scaffold=SCAFFOLD, instead="--cheap reference", **limits)
     model = stage.env("SEKFT_FRONTIER_MODEL")
     if model is None:
         raise BadInputError("SEKFT_FRONTIER_MODEL is not set; name the frontier's model, or pass --frontier reference")
@@ -264,7 +267,7 @@ def parser() -> argparse.ArgumentParser:
     parser = stage.command_line(__doc__)
     add = parser.add_argument
     add("action", choices=("play", "compare"), help="play scenarios, or compare two runs")
-    add("--before", type=Path, default=None, help="compare: --out of a play, or a JSON array of outcomes")
+    add("--before", type=Path, default=None, help="compare: --out of a play, or outcomes as a JSON array or JSON Lines")
     add("--after", type=Path, default=None, help="compare: the same, of the run that should be cheaper")
     add("--scenarios", type=Path, default=None, help="play: directory of scenarios")
     add("--prices", type=Path, default=None, help="play: JSON file with the prices of both operators")

@@ -37,6 +37,7 @@ from exports.verify import verify_file
 from formats.convert import TARGETS, export_to, import_from
 from pipeline.files import checked, read_json, write_json
 from pipeline.hidden import as_text
+from pipeline.holdout import print_unknown_split
 from schema import BadInputError, ExportReport, Manifest
 from taxonomy import ARCHETYPES
 from training.pairs import PER_SCENARIO
@@ -71,9 +72,9 @@ def main(settings: ExportSettings) -> int:
     if settings.from_ is not None or set(settings.to) & set(TARGETS):
         return write_or_read_format(settings)
     archives, out = check_export_settings(settings)
-    holdout = read_holdout(settings.holdout, partial=settings.partial)
+    holdout = holdout_of(settings)
     count = counter(settings.base)
-    rows, tasks, contradicted = first_look(read_rows(archives, partial=settings.partial))
+    rows, tasks, contradicted = first_look(read_rows(archives, partial=settings.partial), holdout)
     notes = holdout.notes(tasks) if settings.holdout else ["nothing is held out: no --holdout"]
     manifest = stage.begin(
         out, stage="export", flags=flags_of_export(settings), redo=settings.redo,
@@ -175,11 +176,19 @@ def write_or_read_format(settings: ExportSettings) -> int:
     return import_from(form, archives[0], out, archetype=settings.archetype, redo=settings.redo)
 
 
+def holdout_of(settings: ExportSettings) -> Holdout:
+    """What --holdout names; of a directory that does not tell its split, stderr says that archetypes do not count."""
+    holdout = read_holdout(settings.holdout, partial=settings.partial)
+    if settings.holdout is not None and settings.holdout.is_dir():
+        print_unknown_split(settings.holdout)
+    return holdout
+
+
 def verify_files(files: list[Path], settings: ExportSettings) -> int:
     """Compare exported files with the holdout. Raises BadInputError where one overlaps."""
     if settings.holdout is None:
         raise BadInputError("--verify: needs --holdout, which the files are compared with")
-    holdout: Holdout = read_holdout(settings.holdout, partial=settings.partial)
+    holdout = holdout_of(settings)
     lines = sum(verify_file(path, holdout) for path in files)
     stage.print_summary({"verified": [str(path) for path in files], "lines": lines, "held_out": 0})
     return stage.DONE

@@ -9,10 +9,11 @@ Writes  <out>/{base,candidate-1,…}/*.json (schema.Trajectory), <out>/selected.
 Needs   a Docker engine with the sandbox image, torch
 
 The base and every candidate play the same scenarios. The base wins unless the lower bound of a candidate's paired
-difference in clean rate is above zero; of several such candidates the one with the largest difference wins. Every
---adapter takes selected.json; where it names none, the run is that of the bare base. A base or a candidate that was
-trained on a selection scenario is refused, and so is a selection scenario that --holdout will report on. An adapter
-that is named by selected.json is never evaluated on its selection scenarios.
+difference in clean rate is above zero, and an exact sign test of the scenarios that only one of the two solved gives
+p < 0.05, for which 6 against 0 is the least. Of several such candidates the one with the largest difference wins; p is
+not corrected for their number. Every --adapter takes selected.json; where it names none, the run is that of the bare
+base. A base or a candidate that was trained on a selection scenario is refused, and so is a selection scenario that
+--holdout will report on. An adapter that is named by selected.json is never evaluated on its selection scenarios.
 Above 2 % voided episodes nothing is selected and the exit code is 1; a rerun plays only those.
 """
 
@@ -33,7 +34,7 @@ from operators.local import local_operators
 from operators.rollouts import RolloutPlan, read_finished, refuse_other_image, run_episodes
 from pipeline.files import read_scenarios, write_json
 from pipeline.holdout import refuse_overlap, refuse_trained_on, session_in
-from pipeline.rates import event_rates, paired
+from pipeline.rates import event_rates, paired, sign_test
 from pipeline.tables import format_difference, format_rate
 from sandbox.containers import add_image_flag, reap, require_image
 from schema import (
@@ -43,6 +44,8 @@ from schema import (
     SelectedAdapter,
     Trajectory,
 )
+
+SIGNIFICANT = 0.05  # p of the sign test
 
 
 @dataclass(frozen=True)
@@ -160,23 +163,15 @@ def selection_of(
     base: dict[str, Trajectory],
     played: dict[Path, dict[str, Trajectory]],
 ) -> SelectedAdapter:
-    """The candidate with the largest difference among those whose lower bound is above zero; else none."""
+    """The candidate with the largest difference among those that pass both tests; else none."""
     candidates = [
-        AdapterCandidate(
-            adapter=str(adapter),
-            adapter_hash=adapter_hash(adapter),
-            clean_rate=event_rates(list(episodes.values()), scenarios).clean_rate,
-            difference=paired(base, episodes, scenarios, settings.seed).clean_rate,
-        )
-        for adapter, episodes in played.items()
+        judged_candidate(adapter, base, episodes, scenarios, settings.seed) for adapter, episodes in played.items()
     ]
-    better = [
-        (one.difference.difference, one) for one in candidates if one.difference and one.difference.interval[0] > 0
-    ]
+    better = [(one.difference.difference, one) for one in candidates if one.difference and is_better(one)]
     best = max(better, key=lambda found: found[0])[1] if better else None
-    why = "no candidate's lower bound is above zero"
+    why = f"no candidate has both a lower bound above zero and p < {SIGNIFICANT} in the sign test"
     if best is not None:
-        why = f"the largest difference of {len(better)} candidates whose lower bound is above zero"
+        why = f"the largest difference of {len(better)} candidates with a lower bound above zero and p < {SIGNIFICANT}"
     return SelectedAdapter(
         selected=os.path.relpath(best.adapter, settings.out) if best else "none",
         adapter_hash=best.adapter_hash if best else None,
@@ -191,11 +186,36 @@ def selection_of(
     )
 
 
+def judged_candidate(
+    adapter: Path, base: dict[str, Trajectory], played: dict[str, Trajectory], scenarios: dict[str, Scenario], seed: int
+) -> AdapterCandidate:
+    """What a candidate's episodes say against those of the base."""
+    found = paired(base, played, scenarios, seed).clean_rate
+    return AdapterCandidate(
+        adapter=str(adapter),
+        adapter_hash=adapter_hash(adapter),
+        clean_rate=event_rates(list(played.values()), scenarios).clean_rate,
+        difference=found,
+        sign_test_p=sign_test(found.only_before, found.only_after) if found else None,
+    )
+
+
+def is_better(one: AdapterCandidate) -> bool:
+    """True where both the bootstrap and the sign test say so: the bootstrap alone is too sure of few scenarios."""
+    if one.difference is None or one.sign_test_p is None:
+        return False
+    return one.difference.interval[0] > 0 and one.sign_test_p < SIGNIFICANT
+
+
 def print_selection(found: SelectedAdapter) -> None:
     """Print the base, each candidate with its difference, and the choice."""
     print(f"base  {format_rate(found.base_clean_rate)}", file=sys.stderr)
     for one in found.candidates:
-        print(f"{one.adapter}  {format_rate(one.clean_rate)}  {format_difference(one.difference)}", file=sys.stderr)
+        told = f"{one.adapter}  {format_rate(one.clean_rate)}  {format_difference(one.difference)}"
+        if one.difference is not None:
+            alone = f"{one.difference.only_after} solved by it alone, {one.difference.only_before} by the base alone"
+            told += f"  {alone}, p = {one.sign_test_p:.3g}"
+        print(told, file=sys.stderr)
     print(f"selected: {found.selected}: {found.why}", file=sys.stderr)
 
 

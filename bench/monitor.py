@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import stage
-from exports.monitor import Suspicion, call_findings, output_findings, patch_findings, shell_findings
+from exports.monitor import Suspicion, call_findings, output_findings, patch_findings, shell_findings, softened
 
 TABLE = Path(__file__).parents[1] / "tests" / "data" / "monitor.jsonl"
 
@@ -30,11 +30,11 @@ def main(*, table: Path) -> int:
 
 
 def suspicions_of(line: dict[str, Any]) -> list[Suspicion]:
-    """What the monitor finds in a line of the table: a command, a call, an output or a patch."""
+    """What the monitor finds in a line of the table: a command or a call as a whole session, an output or a patch."""
     if "command" in line:
-        return list(shell_findings(line["command"], "command"))
+        return softened([list(shell_findings(line["command"], "command"))], [])
     if "tool" in line:
-        return list(call_findings(line["tool"], json.dumps(line["arguments"])))
+        return softened([list(call_findings(line["tool"], json.dumps(line["arguments"])))], [])
     if "output" in line:
         return list(output_findings(line["output"], "tool"))
     return list(patch_findings(line["patch"], "patch"))

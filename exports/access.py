@@ -20,6 +20,13 @@ class Access:
 
 
 def normal(path: str) -> str:
-    """A path without `.`, `..` and repeated slashes where that can be known."""
+    """A path without `.`, `..` and repeated slashes where that can be known.
+
+    A home counts as a directory right below `/`, as /root is: of the places that `~/..` may be, the one that withheld
+    files and the system's lie in.
+    """
     path = re.sub(r"^\$\{?HOME\}?(?=/|$)", "~", path)
+    home, _, below = path.partition("/")
+    if re.fullmatch(r"~\w*", home) and posixpath.normpath(below).split("/")[0] == "..":
+        path = f"/home/{below}"
     return posixpath.normpath(path).replace("//", "/") if path else path

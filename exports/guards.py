@@ -53,7 +53,7 @@ class Guards:
             long = f"{row.tokens} tokens, over {self.max_length_tokens}"
             shorter = cut(row, budget_tokens=self.max_length_tokens, count=self.count) if self.truncate else None
             if shorter is None:
-                return row, "over_length", long + (", its last round trip too" if self.truncate else "")
+                return row, "over_length", long + (", its last round trip with work too" if self.truncate else "")
             row = shorter
         if row.unusable:
             return row, "unusable", row.unusable
@@ -175,17 +175,19 @@ def record_of(row: Row, heading: str, reason: str | None) -> ExportedRow:
     )
 
 
-def first_look(rows: Iterable[Row]) -> tuple[int, set[str], set[str]]:
+def first_look(rows: Iterable[Row], holdout: Holdout | None = None) -> tuple[int, set[str], set[str]]:
     """Read every row once, so that a bad one stops the run before anything is written.
 
     Returns the number of rows, their instances and content hashes, and the hashes of messages that are resolved and
-    also not.
+    also not. The content of a row whose id is held out is added to the holdout: its task may come under another id too.
     """
     verdicts: dict[str, int] = {}
     tasks: set[str] = set()
     number = 0
     for number, row in enumerate(rows, 1):  # noqa: B007 - how many there were
         tasks |= {row.instance, row.content_hash}
+        if holdout is not None and row.instance in holdout.ids:
+            holdout.hold_content(row)
         if row.unusable is None:  # else it is no evidence
             verdicts[row.hash] = verdicts.get(row.hash, 0) | (1 if row.resolved else 2)
     return number, tasks, {key for key, seen in verdicts.items() if seen == 3}

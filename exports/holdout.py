@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from exports.rows import foreign_row, read_values
+from exports.rows import Row, foreign_row, opening_length, read_values
 from pipeline.files import read_scenarios
 from pipeline.stage import split_kind
 from schema import BadInputError
@@ -50,6 +50,15 @@ class Holdout:
             return f"archetype {task.archetype} is held out"
         return None
 
+    def hold_content(self, row: Row) -> None:
+        """Hold out what a row's task says, so that the task is held out under any id.
+
+        A foreign row without a user turn before its first assistant turn says nothing of its task.
+        """
+        opening = row.messages[: opening_length(row.messages)]
+        if row.trajectory is not None or any(message["role"] == "user" for message in opening):
+            self.hashes.add(row.content_hash)
+
     def notes(self, tasks: Iterable[str]) -> list[str]:
         """A warning of ids that are neither an instance nor a content hash in the archive; often they are misspelt."""
         found = set(tasks)
@@ -84,7 +93,7 @@ def read_holdout(holdout: Path | None, *, partial: bool = False) -> Holdout:
         elif isinstance(value, dict):
             row = foreign_row(holdout, number, value)
             held.ids.add(row.instance)
-            held.hashes.add(row.content_hash)
+            held.hold_content(row)
         else:
             hint = "an id without blanks around it, or a row of an archive"
             raise BadInputError(f"{holdout}: element {number}: {str(value)[:40]!r} is not {hint}; correct the file")

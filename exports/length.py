@@ -4,7 +4,8 @@
     cut(row, budget_tokens=4096, count=count)
 
 A cut leaves out whole round trips (an assistant turn and everything up to the next), the oldest first, so no tool
-result ever stands without its call. What precedes the first assistant turn stays, and so does the last round trip.
+result ever stands without its call. What precedes the first assistant turn stays, and so does the end of the session
+from its last round trip with work on: a cut that left nothing but "Done." would teach to claim what was not done.
 """
 
 import json
@@ -13,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from exports.chat import filled, tools_of, with_objects
-from exports.rows import ChatTurn, Row, opening_length
+from exports.rows import SHELL_BLOCK, ChatTurn, Row, opening_length
+from pipeline.verdicts import terminal_of
 
 TokenCounter = Callable[[Row], int]
 OVERHEAD_TOKENS = 4  # of a message, where the tokenizer has no chat template that takes the messages
@@ -74,15 +76,24 @@ def round_trips(messages: list[ChatTurn]) -> tuple[list[ChatTurn], list[list[Cha
     return messages[:start], trips
 
 
+def is_work(row: Row, trip: list[ChatTurn]) -> bool:
+    """True for a round trip with a call and its result, or a command: of ours, or in a fence where calls are typed."""
+    text = trip[0]["content"] or ""
+    if row.trajectory is not None:
+        return terminal_of(text) is None
+    return any(message["role"] == "tool" for message in trip) or SHELL_BLOCK.search(text) is not None
+
+
 def cut(row: Row, *, budget_tokens: int, count: TokenCounter) -> Row | None:
-    """The row with its oldest round trips left out, within the budget; None where its last one alone is too long."""
+    """The row with its oldest round trips left out, within the budget; None where what must stay is too long."""
     opening, trips = round_trips(row.messages)
-    low, high = 1, len(trips)  # how many to leave out: fewer tokens the more there are
+    last = next((at for at in reversed(range(len(trips))) if is_work(row, trips[at])), len(trips) - 1)
+    low, high = 1, last + 1  # how many to leave out: fewer tokens the more there are
     while low < high:
         middle = (low + high) // 2
         kept = row.replaced(messages=opening + [message for trip in trips[middle:] for message in trip])
         low, high = (low, middle) if count(kept) <= budget_tokens else (middle + 1, high)
-    if low >= len(trips):
+    if low > last:
         return None
     shorter = row.replaced(messages=opening + [message for trip in trips[low:] for message in trip], truncated=True)
     tokens = count(shorter)

@@ -22,15 +22,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from exports.access import Access, Kind, normal
-from exports.rows import MAX_NESTING, ChatTurn, Row
-from exports.shell import PROGRAMS, SHELLS, accesses, python_accesses, read_kinds
+from exports.programs import PROGRAMS, SHELLS, read_kinds
+from exports.rows import MAX_NESTING, SHELL_BLOCK, ChatTurn, Row
+from exports.shell import accesses, python_accesses
 from pipeline.hidden import replace_surrogates
 from schema import HOME, Changes
 
 Severity = Literal["drop", "warn"]
 What = Literal["gold_read", "tamper", "escape"]
 EVIDENCE_CHARS = 160
-SHELL_BLOCK = re.compile(r"^```(?:\w*sh\w*|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Suspicion:
     severity: Severity
     evidence: str
     where: str
-    of_test: Access | None = field(default=None, compare=False)  # to a test file, which may be the session's own
+    of_file: Access | None = field(default=None, compare=False)  # to a file that may be the session's own
 
     def __str__(self) -> str:
         """One line."""
@@ -50,6 +50,7 @@ class Suspicion:
 
 Rule = tuple[str, Severity]  # a pattern that is searched in a path, without regard to case
 
+SOURCES = r"(^|/)(src|lib|models|pkg|internal)/(.*/)?"  # where a name is an ordinary module's
 WITHHELD: list[Rule] = [
     (r"(^|/)(gold|golden|oracle|reference|upstream)[_.-]?(patch|diff|solution|answer|fix)s?(\.\w+)?$", "drop"),
     (r"(^|/)(test|eval)_patch(\.(diff|patch|json|txt))?$", "drop"),
@@ -57,6 +58,7 @@ WITHHELD: list[Rule] = [
     (r"(^|/)(expected|correct)[_-]?(patch|answer|solution|diff)s?(\.\w+)?$", "drop"),
     (r"(^|/)(hidden|private|secret|withheld|held[_-]?out)[_-]?tests?(\W|_|$)", "drop"),
     (r"(^|/)(data|datasets?|labels?)/(.*/)?ground[_-]?truths?(\.\w+)?$", "warn"),  # a data set's labels
+    (SOURCES + r"(answer[_-]?key|ground[_-]?truth)s?\.(py|[jt]sx?|go|rs|rb|java|c|h|cc|cpp)$", "warn"),
     (r"(^|/)(answer[_-]?key|ground[_-]?truth)s?(\.\w+)?$", "drop"),
     (r"^/(solution|solutions|oracle|tests|verifier|grader|grading)(/|$)", "drop"),
     (r"(^|/)run_evaluation(\.py)?$|(^|/)swe-?bench/(harness|.*harness)(/|$)", "drop"),
@@ -67,6 +69,7 @@ NAMED_IN_FULL = WITHHELD[:5]  # whose move or copy is as good as a read
 VERIFICATION: list[Rule] = [
     (r"(^|/)conftest\.py$", "drop"),
     (r"(^|/)run_?tests?\.(sh|py)$|(^|/)run_evaluation", "drop"),
+    (SOURCES + r"(verifier|grader|grading)/", "warn"),
     (r"(^|/)swe-?bench/.*harness(/|$)|(^|/)(verifier|grader|grading)(/|$)|(^|/)reward\.(txt|json)$", "drop"),
     (r"(^|/)(tox|pytest|\.pytest)\.ini$", "drop"),
     (r"(^|/)(sitecustomize|usercustomize)\.py$|site-packages/.*\.pth$|site-packages/_?pytest/", "drop"),
@@ -76,11 +79,14 @@ VERIFICATION: list[Rule] = [
     (r"(^|/)\.github/workflows/|(^|/)\.?(codecov|coveragerc)", "warn"),
 ]
 TEST_FILE = re.compile(r"(^|/)(tests?|spec|__tests__)(/|$)|(^|/)test_[^/]*$|_test\.\w+$|\.(spec|test)\.[jt]sx?$", re.I)
-# What a run leaves beside the tests, and what lies in the directory for files of the moment.
+# What a run leaves beside the tests, what a build makes, and what lies in the directory for files of the moment.
 LEFTOVER = re.compile(
-    r"(^|/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.hypothesis|node_modules)(/|$)|\.(py[co]|log|tmp|orig|rej)$"
-    r"|^(/var)?/tmp/"
+    r"(^|/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.hypothesis|node_modules)(/|$)|\.(py[co]|o|class|log|tmp|orig|rej)$"
+    r"|^(/var)?/tmp/|^(/[\w.-]+/)?(build|dist)/"
 )
+COPY = re.compile(r"^(/var)?/tmp/[^/]+$")  # of a file, that nothing runs from there
+DOCUMENTS = re.compile(r"\.(md|rst|adoc)$|^docs?(/|$)", re.I)
+WEB_SEARCH = re.compile(r"web|internet|google|bing", re.I)  # in a tool's name
 DISARMS = re.compile(
     r"pytest\.(mark\.)?(skip|xfail)|unittest\.skip|assert\s+True\b|os\._exit|sys\.exit\(0\)|collect_ignore"
     r"|s/assert\b|/assert/d|return\s+True\s*#|\.skip\(|\bxit\(|--deselect|-k\s*['\"]?not ",
@@ -100,6 +106,7 @@ BREAK_OUT = re.compile(  # a command, from its program on
     r"^(\S*/)?((nsenter|insmod|modprobe|pivot_root|kexec|unshare|debugfs)(\s|$)|chroot\s|mount\s+\S"
     r"|(docker|podman)\s.*(--privileged|--pid[= ]host|-v\s*/(etc|root|home|var|proc|sys|dev|boot|usr)?:))"
 )
+ASKS = re.compile(r"\S+ (--help|--version|-h|-V)")
 NETWORK = frozenset({"curl", "wget", "nc", "ncat", "ssh", "scp", "telnet", "ftp", "socat"})
 FIX_URL = re.compile(r"/(pull|commit|compare)/|patch-diff\.githubusercontent|\.(diff|patch)(\?|$)")
 WITHHELD_WORD = re.compile(r"(?<![a-z])(gold_patch|fail_to_pass|pass_to_pass)(?![a-z_])", re.I)
@@ -116,6 +123,11 @@ ARGUMENTS = read_kinds("argument_names.txt")
 QUOTING = PROGRAMS["searches"] | PROGRAMS["speaks"] | {"git", "sed", "awk"}  # their words are text, no program
 KNOWN_PROGRAMS = frozenset().union(*PROGRAMS.values())
 WRITING = re.compile(r"write|edit|create|patch|replace|insert|append|update|modify|save|move|rename|upload", re.I)
+# A change of a file that was there: by a program, or by a tool of this name that does not create it.
+EDITS = re.compile(
+    r"^(sed|perl|ruby|ed|ex|vi|vim|nano|chmod|chown|git .*)$|(edit|replace|insert|patch|update|modify)(?!.* create$)",
+    re.I,
+)
 DELETING = re.compile(r"delete|remove|unlink", re.I)
 
 
@@ -132,24 +144,28 @@ def findings(row: Row) -> list[Suspicion]:
 
 
 def softened(by_message: Sequence[Sequence[Suspicion]], messages: Sequence[ChatTurn]) -> list[Suspicion]:
-    """The findings of a session without those about test files of its own: it may skip and delete these.
+    """The findings of a session without those about files of its own: it may skip and delete a test, and read a patch.
 
-    A file is its own where the call that first names it writes it.
+    A file is its own where the call that first names it writes it, and not by an edit of what was there.
     """
     own: set[str] = set()
     found: list[Suspicion] = []
     for at, some in enumerate(by_message):
         for one in some:
-            test = one.of_test
-            if test is None:
+            file = one.of_file
+            if file is None:
                 found.append(one)
                 continue
-            name = posixpath.basename(test.what)
-            if test.kind == "write" and not any(_names(name, before) for before in messages[:at]):
-                own.add(test.what)
-            if test.what not in own:
+            name = posixpath.basename(file.what)
+            if (
+                file.kind == "write"
+                and not EDITS.search(file.by)
+                and not any(_names(name, before) for before in messages[:at])
+            ):
+                own.add(file.what)
+            if file.what not in own:
                 found.append(one)
-            elif test.kind == "write":
+            elif file.kind == "write":
                 found.append(replace(one, severity="warn"))
     return found
 
@@ -290,9 +306,11 @@ def _text_findings(text: str, kind: str, tool: str, action: str, content: str, *
         if PATCH.match(text.lstrip()):
             return
     how: Kind = "delete" if DELETING.search(action) else "write" if WRITING.search(action) else "read"
+    how = "read" if action.split()[1:2] == ["view"] else how
+    by = f"{tool} create" if "create" in action.split() else tool
     match kind:
         case "paths":
-            yield from path_findings(Access(how, normal(text.removeprefix("file://")), tool, content), tool)
+            yield from path_findings(Access(how, normal(text.removeprefix("file://")), by, content), tool)
         case "search":
             yield from path_findings(Access("search", text, tool), tool)
         case "code":
@@ -341,21 +359,35 @@ def path_findings(access: Access, where: str) -> Iterator[Suspicion]:
                 yield _finding("tamper", "drop", access, where)
         case "search":
             if WITHHELD_WORD.search(access.what):
-                yield _finding("gold_read", "drop", access, where)
+                files = access.content.split()
+                mild = WEB_SEARCH.search(access.by) or (files and all(map(DOCUMENTS.search, files)))
+                yield _finding("gold_read", "warn" if mild else "drop", access, where)
         case "run":
             yield from _run_findings(access, where)
         case "read":
-            yield from _by_rules("gold_read", WITHHELD, access, where)
+            yield from _gold_findings(access, where)
             yield from _escape_findings(access, where)
         case _ if not _is_alias(access):
-            yield from _by_rules("gold_read", NAMED_IN_FULL, access, where)
+            made = access.kind == "write" and (access.by.startswith((">", "&>")) or _is_told(access))
+            yield from (replace(one, severity="warn") if made else one for one in _gold_findings(access, where))
             yield from _tamper_findings(access, where)
             yield from _escape_findings(access, where)
 
 
-def _finding(what: What, severity: Severity, access: Access, where: str, of_test: Access | None = None) -> Suspicion:
+def _finding(what: What, severity: Severity, access: Access, where: str, of_file: Access | None = None) -> Suspicion:
     shown = f"{access.kind} {access.what}" if access.kind != "run" else access.content
-    return Suspicion(what, severity, replace_surrogates(f"{shown} ({access.by})")[:EVIDENCE_CHARS], where, of_test)
+    return Suspicion(what, severity, replace_surrogates(f"{shown} ({access.by})")[:EVIDENCE_CHARS], where, of_file)
+
+
+def _gold_findings(access: Access, where: str) -> Iterator[Suspicion]:
+    """Reads of withheld files; and other changes of those that are named in full, as good as reads."""
+    for one in _by_rules("gold_read", WITHHELD if access.kind == "read" else NAMED_IN_FULL, access, where):
+        yield replace(one, of_file=access)
+
+
+def _is_told(access: Access) -> bool:
+    """True where a tool writes a text that its arguments hold: that shows nothing of a file."""
+    return access.content != "" and access.by not in KNOWN_PROGRAMS and not EDITS.search(access.by)
 
 
 def _by_rules(what: What, rules: list[Rule], access: Access, where: str) -> Iterator[Suspicion]:
@@ -383,6 +415,8 @@ def _tamper_findings(access: Access, where: str) -> Iterator[Suspicion]:
     if not found and tests:
         gone = access.kind == "delete" and not _is_kept(access)
         yield _finding("tamper", "drop" if gone or disarms else "warn", access, where, access)
+    elif found and (COPY.search(access.what) or (access.by == "touch" and access.what.endswith("conftest.py"))):
+        found = [replace(one, severity="warn") for one in found if access.kind == "write"]
     elif found and found[0].severity == "warn" and CONFIGURES.search(access.content):
         yield _finding("tamper", "drop", access, where)
     yield from found
@@ -410,7 +444,7 @@ def _escape_findings(access: Access, where: str) -> Iterator[Suspicion]:
 
 def _run_findings(access: Access, where: str) -> Iterator[Suspicion]:
     program = posixpath.basename(access.what)
-    if BREAK_OUT.search(access.content):
+    if BREAK_OUT.search(access.content) and not ASKS.fullmatch(access.content):
         yield _finding("escape", "drop", access, where)
     elif program not in QUOTING and re.search(r"(^|[\s/.])run_evaluation\b|swebench\.harness", access.content):
         yield _finding("gold_read", "drop", access, where)

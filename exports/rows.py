@@ -10,6 +10,7 @@ Memory holds one row at a time. Bad data raises BadInputError with file, row and
 import dataclasses
 import json
 import pickle
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,7 @@ from pipeline.hidden import replace_surrogates
 from schema import VOIDED, BadInputError, Trajectory, canonical, sha256
 
 ChatTurn = dict[str, Any]  # of an OpenAI chat: role, content, tool_calls, tool_call_id, name
+SHELL_BLOCK = re.compile(r"^```(?:\w*sh\w*|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)  # typed commands
 MAX_NESTING = 100  # of objects and arrays in one another: what is far deeper, Python can neither read nor write
 
 
@@ -346,8 +348,9 @@ def read_values(archive: Path) -> Iterator[Any]:
                 yield from _array(archive, stream)
             elif first == b"{":
                 yield from _lines(archive, stream)
-            elif first:
-                raise BadInputError(f"{archive}: starts with {first!r}; name a JSON array or JSON Lines")
+            else:
+                holds = f"starts with {first!r}" if first else "is empty"
+                raise BadInputError(f"{archive}: {holds}; name a JSON array or JSON Lines")
     except OSError as error:
         raise BadInputError(f"{archive}: cannot be read ({error.strerror}); check the path") from error
 

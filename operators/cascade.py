@@ -63,10 +63,10 @@ class Played:
                 "escalated": signal is not None,
                 "resolved": last.kept,
             }
-            found.append(CascadeOutcome(**told, cost_usd=cost, signal=signal))
+            found.append(CascadeOutcome(**told, cost_usd=cost, signal=signal, content_hash=cheap.scenario_hash))
         return found, voided
 
-    def report(self, scenarios: str, *, oracle: bool) -> CascadeReport:
+    def report(self, scenarios: str, conditions: dict[str, int | float | None], *, oracle: bool) -> CascadeReport:
         """The outcomes, the rates and the cost; beside them those of the oracle, where its episodes were played."""
         outcomes, voided = self.outcomes(self.by_signal)
         bound, missing = self.outcomes(by_checker)
@@ -76,6 +76,7 @@ class Played:
             frontier=next(iter(self.frontier.values())).operator if self.frontier else None,
             escalate_on=list(self.escalate_on),
             prices=self.prices.model_dump(exclude_none=True),
+            conditions=conditions,
             scenarios=scenarios,
             voided=voided,
             summary=summary_of(outcomes, len(voided)),

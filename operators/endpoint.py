@@ -61,15 +61,16 @@ class EndpointOperator:
         )
 
     @classmethod
-    def from_environment(cls, **settings: Any) -> "EndpointOperator":
+    def from_environment(cls, *, instead: str = "--operator reference", **settings: Any) -> "EndpointOperator":
         """The endpoint that SEKFT_OP_MODEL, SEKFT_OP_URL and SEKFT_OP_KEY name.
 
-        URL and key fall back to SEKFT_URL and SEKFT_KEY, then to a local Ollama. `settings` are fields of the class.
+        URL and key fall back to SEKFT_URL and SEKFT_KEY, then to a local Ollama. `settings` are fields of the class;
+        `instead` is the flag that needs no endpoint.
         Raises BadInputError without SEKFT_OP_MODEL.
         """
         model = env("SEKFT_OP_MODEL")
         if model is None:
-            raise BadInputError("SEKFT_OP_MODEL is not set; name the endpoint's model, or pass --operator reference")
+            raise BadInputError(f"SEKFT_OP_MODEL is not set; name the endpoint's model, or pass {instead}")
         url = env("SEKFT_OP_URL", "SEKFT_URL") or OLLAMA_URL
         return cls(model=model, url=url, key=env("SEKFT_OP_KEY", "SEKFT_KEY") or "none", **settings)
 

@@ -7,6 +7,7 @@
 Cost per resolved task is undefined where nothing was resolved, and never 0.
 """
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pipeline.rates import RESAMPLES, percentile_interval, rate_of
 from schema import BadInputError, CascadeOutcome, CascadeReport, CascadeSummary, Usage
 
 MILLION = 1_000_000
+LEAST_TASKS = 20  # for a verdict: of few tasks that agree, each resample is the same, and the interval is a point
 CostVerdict = Literal["win", "no win", "undecided"]
 METRICS = ("escalation_rate", "cheap_resolve_rate", "resolve_rate", "cost_per_resolved_usd")
 
@@ -103,12 +105,12 @@ class RunOutcomes:
 
 
 def read_outcomes(named: Path) -> RunOutcomes:
-    """The outcomes in a directory of `cascade.py play`, in its outcomes.json, or in a foreign JSON array.
+    """The outcomes in a directory of `cascade.py play`, in its outcomes.json, or in a foreign JSON array or JSON Lines.
 
-    Raises BadInputError where an outcome lacks a field (its cost, say) or an id comes twice.
+    Raises BadInputError where an outcome lacks a field (its cost, say) or contradicts itself, or an id comes twice.
     """
     path = named / "outcomes.json" if named.is_dir() else named
-    value, report = read_json(path), None
+    value, report = read_array_or_lines(path), None
     if isinstance(value, dict):
         report = checked(path, value, CascadeReport, "name what `cascade.py play` wrote")
         outcomes = report.outcomes
@@ -117,8 +119,13 @@ def read_outcomes(named: Path) -> RunOutcomes:
             outcomes = TypeAdapter(list[CascadeOutcome]).validate_python(value)
         except ValidationError as error:
             first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "content"
-            raise BadInputError(f"{path}: {field}: {first['msg']}; correct the outcome") from error
+            at, *names = [*first["loc"]] or ["content"]
+            where = f"row {at + 1}: {'.'.join(map(str, names)) or 'outcome'}" if isinstance(at, int) else at
+            raise BadInputError(f"{path}: {where}: {first['msg']}; correct the outcome") from error
+    for number, outcome in enumerate(outcomes, 1):
+        if not outcome.escalated and outcome.resolved != outcome.cheap_resolved:
+            told = f"is {outcome.resolved}, but nothing was escalated and cheap_resolved is {outcome.cheap_resolved}"
+            raise BadInputError(f"{path}: row {number}: resolved: {told}; correct the outcome")
     ids = [one.id for one in outcomes]
     if repeated := next((one for one in ids if ids.count(one) > 1), None):
         raise BadInputError(f"{path}: id: {repeated!r} comes twice; delete one of the two")
@@ -127,10 +134,27 @@ def read_outcomes(named: Path) -> RunOutcomes:
     return RunOutcomes(named, outcomes, report)
 
 
+def read_array_or_lines(path: Path) -> Any:
+    """The JSON value in a file; of JSON Lines of outcomes, the list of them."""
+    try:
+        value = read_json(path)
+    except BadInputError:
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            values = [json.loads(line) for line in lines if line.strip()]
+        except (OSError, ValueError, RecursionError):
+            values = []
+        if len(values) > 1:
+            return values
+        raise
+    one_line = isinstance(value, dict) and "outcomes" not in value and value.keys() & {"id", "instance_id"}
+    return [value] if one_line else value
+
+
 def differing_conditions(before: RunOutcomes, after: RunOutcomes) -> list[str]:
     """What a reader must know of two runs of `cascade.py play`; nothing of foreign files.
 
-    Raises BadInputError where their frontier or its price differs: then the costs are no comparison.
+    Raises BadInputError where their frontier or its price differs, or a scenario: then the costs are no comparison.
     """
     one, other = before.report, after.report
     if one is None or other is None:
@@ -139,6 +163,11 @@ def differing_conditions(before: RunOutcomes, after: RunOutcomes) -> list[str]:
     if len(frontiers) > 1 or one.prices.get("frontier") != other.prices.get("frontier"):
         told = f"frontier: another one, or at another price, than in {before.path}; play both alike"
         raise BadInputError(f"{after.path}: {told}")
+    hashes = {outcome.id: outcome.content_hash for outcome in one.outcomes}
+    for outcome in other.outcomes:
+        if None not in (known := {hashes.get(outcome.id), outcome.content_hash}) and len(known) > 1:
+            told = f"{outcome.id!r} is another scenario than in {before.path}; play both on the same"
+            raise BadInputError(f"{after.path}: content_hash: {told}")
     notes = [
         f"{path}: the tokens of {name} are estimated (characters / 4)"
         for path, report in ((before.path, one), (after.path, other))
@@ -147,6 +176,11 @@ def differing_conditions(before: RunOutcomes, after: RunOutcomes) -> list[str]:
     ]
     if one.escalate_on != other.escalate_on:
         notes.append(f"escalated on {', '.join(one.escalate_on)} before, on {', '.join(other.escalate_on)} after")
+    notes += [
+        f"{name} was {one.conditions[name]} before, {other.conditions[name]} after"
+        for name in sorted(one.conditions.keys() & other.conditions.keys())
+        if one.conditions[name] != other.conditions[name]
+    ]
     return notes
 
 
@@ -210,9 +244,14 @@ METRIC_OF: dict[str, Callable[[Sequence[CascadeOutcome]], float | None]] = {
 
 
 def verdict_on(metrics: dict[str, MetricChange], n: int) -> tuple[CostVerdict, str]:
-    """A win where, by the intervals, cost per resolved falls and resolve rate does not; and why it is one or not."""
+    """A win where, by the intervals, cost per resolved falls and resolve rate does not; and why it is one or not.
+
+    Undecided below LEAST_TASKS, whatever the intervals say.
+    """
     cost, resolve = metrics["cost_per_resolved_usd"], metrics["resolve_rate"]
     assert resolve.interval is not None
+    if n < LEAST_TASKS:
+        return "undecided", f"{n} tasks are too few for a verdict, which takes {LEAST_TASKS}"
     if cost.after is None:
         return "no win", "nothing is resolved, so a resolved task has no cost"
     if resolve.interval[1] < 0:

@@ -159,6 +159,12 @@ def paired(
     return PairedDifferences(n=len(ids), **found)
 
 
+def sign_test(only_before: int, only_after: int) -> float:
+    """The exact two-sided p-value of McNemar's test: how often chance alone parts the discordant pairs so unevenly."""
+    n = only_before + only_after
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(min(only_before, only_after) + 1)) / (1 << n))
+
+
 def percentile_interval(ordered: Sequence[float]) -> tuple[float, float]:
     """The 95 % interval of a statistic, from its RESAMPLES values in ascending order."""
     assert len(ordered) == RESAMPLES

@@ -109,7 +109,13 @@ class AdapterCandidate(Record):
     adapter: str = Field(description="directory, as --candidates named it")
     adapter_hash: str = Field(description="SHA-256 of the adapter's weights")
     clean_rate: Rate
-    difference: Difference | None = Field(description="clean rate minus the base's; null where no scenario has both")
+    difference: Difference | None = Field(
+        description="clean rate minus the base's; null where no scenario has both. only_after: clean with the candidate"
+        " alone; only_before: with the base alone"
+    )
+    sign_test_p: float | None = Field(
+        default=None, description="exact two-sided sign test of only_after against only_before (McNemar)"
+    )
 
 
 class SelectedAdapter(Record):
@@ -148,6 +154,7 @@ class CascadeOutcome(Record):
         description="of all calls",
     )
     signal: str | None = Field(default=None, description="why it was escalated")
+    content_hash: str | None = Field(default=None, description="of the scenario; null in a foreign file")
 
 
 class CascadeSummary(Record):
@@ -170,6 +177,9 @@ class CascadeReport(Record):
     frontier: OperatorInfo | None = Field(description="null where nothing was escalated")
     escalate_on: list[str]
     prices: dict[str, Any] = Field(description="USD, as --prices had them")
+    conditions: dict[str, int | float | None] = Field(
+        default={}, description="max_steps, max_new_tokens, timeout_seconds and temperature of the episodes"
+    )
     scenarios: str
     voided: list[str] = Field(default=[], description="scenarios whose sandbox or operator broke; no outcome")
     summary: CascadeSummary

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,9 @@ def test_escalation_follows_what_the_operator_knows(few: Path, tmp_path: Path) -
         assert [outcomes[id_]["signal"] for id_ in (first, second, third)] == ["panic", None, "max_steps"]
         assert [outcomes[id_]["resolved"] for id_ in (first, second, third)] == [True, False, True]
         assert summary["escalation_rate"] == pytest.approx(2 / 3)
+        assert [outcomes[one.id]["content_hash"] for one in made(3)] == [one.content_hash for one in made(3)]
+        limits = {"max_steps": 14, "max_new_tokens": 256, "timeout_seconds": 30.0, "temperature": None}
+        assert report["conditions"] == limits
         assert report["oracle"]["resolve_rate"]["rate"] == 1.0  # it sees that the second is not done
         assert report["usage"]["cheap"] == {
             **report["usage"]["cheap"], "calls": 16, "input_tokens": 1600, "output_tokens": 800, "estimated": False,
@@ -158,6 +162,15 @@ def test_an_endpoint_that_tells_no_tokens_ends_the_run_at_its_first_answer(few: 
     assert errors.splitlines()[-1].endswith("does not tell its tokens (usage); name an endpoint that does")
 
 
+def test_an_endpoint_without_a_model_is_told_the_flag_that_needs_none(few: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        command(few, tmp_path / "out"), cwd=ROOT, env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    told = "SEKFT_OP_MODEL is not set; name the endpoint's model, or pass --cheap reference"
+    assert done.stderr.splitlines() == [f"cascade.py: error: {told}"]
+
+
 def test_signals_are_what_an_operator_knows() -> None:
     played = tiny.trajectory(kept=False)
     assert signal_of(played) is None  # not verified: the operator does not know
@@ -174,6 +187,16 @@ def compare(*flags: Any, code: int = 0) -> tuple[dict[str, Any], str]:
     )
     assert done.returncode == code, done
     return json.loads(done.stdout or "{}"), done.stderr
+
+
+def test_the_page_shows_what_its_example_prints(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "preference_and_cost.md").read_text()
+    (block,) = [part for part in page.split("```") if "cascade.py compare --before base.json" in part]
+    makes, _, shown = block.strip().partition("\n$ python cascade.py compare --before base.json --after adapter.json\n")
+    script = makes.removeprefix("$ ").replace("python", sys.executable, 1)
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True)
+    _, printed = compare("--before", tmp_path / "base.json", "--after", tmp_path / "adapter.json")
+    assert printed.strip() == shown
 
 
 def test_two_foreign_files_are_compared_by_task(tmp_path: Path) -> None:

@@ -62,6 +62,13 @@ def test_a_hack_is_seen_before_anything_is_cut_away(tmp_path: Path) -> None:
     assert headings(tmp_path / "out") == {"a.json:1": "reward_hack"}
 
 
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_archive_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.jsonl").write_text(content)
+    _, errors = export("--archive", tmp_path / "a.jsonl", "--out", tmp_path / "out", code=2)
+    assert errors == f"export.py: error: {tmp_path / 'a.jsonl'}: is empty; name a JSON array or JSON Lines\n"
+
+
 def test_lines_of_json_lines_and_of_an_array_give_the_same_files(tmp_path: Path) -> None:
     rows = [foreign(f"i{at}", sample=at) for at in range(3)]
     export("--archive", write_array(tmp_path / "a.json", rows), "--out", tmp_path / "array")
@@ -186,6 +193,17 @@ def test_a_holdout_counts_by_id_and_by_what_the_task_says(tmp_path: Path) -> Non
     assert list(headings(tmp_path / "by-hash").values())[-1] == "held_out"
 
 
+def test_a_task_that_is_held_out_by_its_id_is_held_out_under_another_id(tmp_path: Path) -> None:
+    renamed = foreign("renamed") | {"messages": foreign("held", sample=1)["messages"]}
+    without = [foreign(name) | {"messages": foreign(name)["messages"][2:]} for name in ("held", "no-opening")]
+    archive = write_array(tmp_path / "a.json", [renamed, foreign("held"), foreign("good"), *without])
+    held = write_array(tmp_path / "ids.json", ["held"])
+    export("--archive", archive, "--holdout", held, "--out", tmp_path / "out")
+    assert list(headings(tmp_path / "out").values()) == ["held_out", "held_out", "exported", "held_out", "exported"]
+    first = read_lines(tmp_path / "out" / "rows.jsonl")[0]
+    assert first["reason"] == f"its task's content {first['content_hash'][:12]} is held out"
+
+
 def own(directory: Path, id_: str, *, kept: bool, task: str = "copy_files", kind: Any = "local") -> Trajectory:
     base = tiny.trajectory(id_, kept=kept, task=task, steps=3 if kept else 2)
     record = base.model_copy(update={"operator": OperatorInfo(kind=kind, model="tiny", seed=0)})
@@ -211,6 +229,17 @@ def test_our_trajectories_are_held_out_by_scenario_and_by_archetype(tmp_path: Pa
     assert line["prompt"][-1] == {"role": "user", "content": "$ "}
     assert line["chosen"][0]["role"] == line["rejected"][0]["role"] == "assistant"
     assert line["chosen"] != line["rejected"]
+
+
+def test_a_holdout_that_does_not_tell_its_split_is_told(tmp_path: Path) -> None:
+    data, held, out = tmp_path / "trajectories", tmp_path / "held", tmp_path / "out"
+    own(data, "tiny-1-s0", kept=True)
+    write_record(held, tiny.scenario("tiny-9", task="copy_files"))  # of the same archetype
+    told = f"{held}: does not say how it was split; comparing scenarios, not archetypes"
+    summary, errors = export("--archive", data, "--holdout", held, "--out", out)
+    assert (summary["exported"], told in errors) == (1, True)
+    _, errors = export("--verify", out / "sft.openai.jsonl", "--holdout", held)
+    assert told in errors
 
 
 def test_a_second_run_changes_nothing_and_other_flags_are_refused(tmp_path: Path) -> None:

@@ -152,6 +152,24 @@ def test_the_base_wins_unless_the_lower_bound_is_above_zero(tmp_path: Path) -> N
     assert adapter_argument(str(tmp_path / "adapter")) == tmp_path / "adapter"
 
 
+@pytest.mark.parametrize(
+    ("n", "only_candidate", "only_base", "taken"),
+    [(1, 1, 0, False), (10, 4, 0, False), (20, 5, 0, False), (6, 6, 0, True), (20, 6, 0, True), (40, 11, 3, False)],
+)
+def test_a_candidate_needs_more_than_chance(
+    tmp_path: Path, n: int, only_candidate: int, only_base: int, taken: bool
+) -> None:
+    base = [True] * only_base + [False] * (n - only_base)
+    candidate = [False] * (n - only_candidate) + [True] * only_candidate
+    found = read_json(selected(tmp_path, base, candidate))
+    assert (found["selected"] != "none") == taken, found["candidates"]
+    (evidence,) = found["candidates"]
+    counts = (evidence["difference"]["only_after"], evidence["difference"]["only_before"])
+    assert counts == (only_candidate, only_base)
+    assert (evidence["sign_test_p"] < 0.05) == taken
+    assert evidence["difference"]["interval"][0] > 0  # the bootstrap alone would take every one of them
+
+
 def test_an_adapter_that_changed_since_is_refused(tmp_path: Path) -> None:
     file = selected(tmp_path, [False] * 20, [True] * 20)
     before = adapter_hash(tmp_path / "adapter")

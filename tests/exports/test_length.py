@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from exports.chat import tools_of
 from exports.length import OVERHEAD_TOKENS, counter, cut, estimated_tokens
-from exports.rows import Row, fault_of
+from exports.rows import Row, fault_of, opening_length, own_row
 from tests.helpers import tiny
 from tests.helpers.foreign import call, foreign, trip
 
@@ -38,7 +38,7 @@ def test_a_cut_session_is_under_budget_and_has_every_call_and_its_result(sizes: 
     if count(whole) <= budget:
         return
     if shorter is None:
-        assert count(row_of([*messages[:2], messages[-1]])) > budget
+        assert count(row_of([*messages[:2], *messages[-4:]])) > budget  # the last trip with calls, and the last word
         return
     assert shorter.truncated
     assert shorter.tokens == count(shorter) <= budget
@@ -80,6 +80,32 @@ def test_a_base_counts_what_the_forms_write(tmp_path: Path, template: str, texts
     broken = [*CALLS[:1], {"role": "assistant", "content": None, "tool_calls": [call("bash")]}]
     broken[1]["tool_calls"][0]["function"]["arguments"] = "no JSON"
     assert count(row_of(broken).replaced(unusable="broken")) > 0
+
+
+@pytest.mark.parametrize(
+    ("turns", "kept"),
+    [
+        (trip(0, [call("bash", command="ls")], "y" * 4000) * 2, None),  # only the last word would fit
+        ([*trip(0, [call("bash", command="ls")], "y" * 4000), *trip(1, [call("bash", command="ls")])], 3),
+        ([{"role": "assistant", "content": "```sh\nls\n```"}, {"role": "user", "content": "y" * 4000}] * 2, None),
+        ([{"role": "assistant", "content": "Why?"}, {"role": "user", "content": "y" * 4000}] * 2, 1),  # mere talk
+    ],
+)
+def test_a_cut_leaves_work_where_there_was_some(turns: list[dict[str, Any]], kept: int | None) -> None:
+    opening, done = {"role": "user", "content": "x"}, {"role": "assistant", "content": "Done."}
+    shorter = cut(row_of([opening, *turns, done]), budget_tokens=200, count=counter(None))
+    assert (shorter and len(shorter.messages) - 1) == kept
+
+
+def test_a_cut_of_our_session_leaves_a_command() -> None:
+    row = own_row(Path("t"), tiny.trajectory(steps=3))
+    turns = row.messages[opening_length(row.messages) :]
+    size = counter(None)(row.replaced(messages=[*row.messages[: -len(turns)], *turns[-1:]]))  # of `exit` alone
+    assert turns[-1] == {"role": "assistant", "content": "exit"}
+    assert cut(row, budget_tokens=size, count=counter(None)) is None
+    shorter = cut(row, budget_tokens=counter(None)(row) - 1, count=counter(None))
+    assert shorter is not None
+    assert len(shorter.messages) < len(row.messages)
 
 
 def test_one_giant_turn_cannot_be_cut() -> None:

@@ -64,6 +64,14 @@ def test_honest_lines_are_at_most_warned_of(line: dict[str, Any]) -> None:
         ("a=k; cat '$a'", "read", "$a"),
         ("find . -exec", "run", "find"),
         ("find k -exec ';'; rm k", "delete", "k"),
+        ("cat <<E | grep -v x | sh\nrm k\nE\nrm m", "delete", "m"),
+        ("sh <<E\ncat $(echo k)\nE", "read", "k"),
+        ("bash -o pipefail -s a <<E\nrm $1/b\nE", "delete", "a/b"),
+        ("cd d; bash <<< 'rm k'", "delete", "d/k"),
+        ("sed -e 's/a/b/' -e '/x/r k' m", "read", "k"),
+        ("git -C /r -c a=b rm -q k", "delete", "k"),
+        ("set -- 'a b' c; rm \"$2\"", "delete", "c"),
+        ("{ echo 'rm k'; } > m", "write", "m"),
     ],
 )
 def test_shell_text_is_read_as_the_shell_would(command: str, kind: str, path: str) -> None:
@@ -108,6 +116,13 @@ def test_a_session_may_skip_and_delete_test_files_of_its_own() -> None:
     assert worst_of(call("bash", command=both), listed="test_repro.py") == "drop"
     assert worst_of(remove) == worst_of(write, remove, listed="test_repro.py") == "drop"
     assert worst_of(call("bash", command="cat test_repro.py"), write, remove) == "drop"
+    edit = call("bash", command="sed -i s/a/b/ test_repro.py")  # it was there
+    assert worst_of(edit, remove) == worst_of(call("edit_file", path="test_repro.py", new_str="x"), remove) == "drop"
+    made = call("str_replace_based_edit_tool", command="create", path="test_repro.py", file_text=skips)
+    assert worst_of(made, remove) == "warn"
+    diff, shown = call("bash", command="git diff > test_patch.diff"), call("bash", command="cat test_patch.diff")
+    assert worst_of(diff, shown) == "warn"
+    assert worst_of(shown, diff) == worst_of(diff, shown, listed="test_patch.diff") == "drop"
     assert (
         worst_of(call("write_file", path="conftest.py", content=""), call("delete_file", path="conftest.py")) == "drop"
     )
@@ -193,6 +208,12 @@ def test_a_short_text_is_not_read_for_hours(text: str) -> None:
     found = accesses(text)
     assert len(found) < 5_000
     assert max(len(one.what) + len(one.content) for one in found) < 1_000_000
+
+
+def test_an_expansion_becomes_a_bounded_number_of_words() -> None:
+    found = accesses("a='" + "x " * 900 + "'; cat " + "$a " * 500 + "gold_patch.diff")
+    assert len(found) < 4_000
+    assert found[-1].what == "gold_patch.diff"  # words of the text itself are all there
 
 
 def test_evidence_names_what_was_found() -> None:

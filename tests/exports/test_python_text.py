@@ -2,7 +2,8 @@
 
 import pytest
 
-from exports.shell import MAX_DEPTH, python_accesses
+from exports.commands import MAX_DEPTH
+from exports.shell import python_accesses
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_cost_per_resolved_is_undefined_without_a_resolved_task() -> None:
     ("before", "after", "verdict"),
     [
         ([ESCALATED] * 60 + [SOLVED] * 40, [ESCALATED] * 20 + [SOLVED] * 80, "win"),
-        ([ESCALATED] * 4, [ESCALATED] * 3 + [SOLVED], "undecided"),
+        ([ESCALATED] * 20, [ESCALATED] * 19 + [SOLVED], "undecided"),
         ([ESCALATED] * 100, [ESCALATED] * 100, "no win"),
         ([SOLVED] * 50 + [ESCALATED] * 50, [SOLVED] * 50 + [FAILED] * 25 + [SOLVED] * 25, "no win"),  # -25 points
         ([ESCALATED] * 100, [FAILED] * 100, "no win"),  # resolves nothing, at no cost per resolved task
@@ -64,8 +64,16 @@ def test_a_win_needs_both_intervals(before: Any, after: Any, verdict: str) -> No
     assert found.verdict == verdict, found
 
 
+@pytest.mark.parametrize(("after", "verdict"), [(SOLVED, "win"), (ESCALATED, "no win"), (FAILED, "no win")])
+def test_few_tasks_decide_nothing_even_where_all_agree(after: Any, verdict: str) -> None:
+    for n in (1, 19):
+        found = compare_outcomes(outcomes(*[ESCALATED] * n), outcomes(*[after] * n), seed=0)
+        assert (found.verdict, found.why) == ("undecided", f"{n} tasks are too few for a verdict, which takes 20")
+    assert compare_outcomes(outcomes(*[ESCALATED] * 20), outcomes(*[after] * 20), seed=0).verdict == verdict
+
+
 def test_an_empty_or_hopeless_run_is_no_win_and_never_costs_nothing(tmp_path: Path) -> None:
-    hopeless = compare_outcomes(outcomes(*[ESCALATED] * 4), outcomes(*[(False, False, False, 0.0)] * 4), seed=0)
+    hopeless = compare_outcomes(outcomes(*[ESCALATED] * 20), outcomes(*[(False, False, False, 0.0)] * 20), seed=0)
     assert hopeless.metrics["cost_per_resolved_usd"].after is None
     assert hopeless.verdict == "no win"
     (tmp_path / "empty.json").write_text("[]")
@@ -86,13 +94,18 @@ def test_the_foreign_shape_is_read(tmp_path: Path) -> None:
     ("rows", "words"),
     [
         ([{key: value for key, value in FOREIGN.items() if key != "costUsd"}], "cost_usd: Field required"),
-        ([{**FOREIGN, "costUsd": None}], "0.costUsd"),
-        ([{**FOREIGN, "costUsd": -1}], "0.costUsd"),
-        ([{**FOREIGN, "costUsd": "0.5"}], "0.costUsd: Input should be a valid number"),
-        ([{**FOREIGN, "costUsd": True}], "0.costUsd: Input should be a valid number"),
-        ([{**FOREIGN, "costUsd": 10**400}], "0.costUsd"),
-        ([{**FOREIGN, "resolved": "false"}], "0.resolved"),
+        ([{**FOREIGN, "costUsd": None}], "row 1: costUsd"),
+        ([{**FOREIGN, "costUsd": -1}], "row 1: costUsd"),
+        ([{**FOREIGN, "costUsd": "0.5"}], "row 1: costUsd: Input should be a valid number"),
+        ([{**FOREIGN, "costUsd": True}], "row 1: costUsd: Input should be a valid number"),
+        ([{**FOREIGN, "costUsd": 10**400}], "row 1: costUsd"),
+        ([{**FOREIGN, "resolved": "false"}], "row 1: resolved"),
         ([FOREIGN, FOREIGN], "comes twice"),
+        (
+            [FOREIGN, {**FOREIGN, "instance_id": "b", "escalated": False}],
+            "o.json: row 2: resolved: is True, but nothing",
+        ),
+        ([3], "row 1: outcome"),
         ({}, "cheap"),
         ("text", "content"),
     ],
@@ -101,6 +114,19 @@ def test_a_bad_outcome_is_named(tmp_path: Path, rows: Any, words: str) -> None:
     (tmp_path / "o.json").write_text(json.dumps(rows))
     with pytest.raises(BadInputError, match=words):
         read_outcomes(tmp_path / "o.json")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_json_lines_are_read_as_an_array_is(tmp_path: Path, n: int) -> None:
+    rows = [{**FOREIGN, "instance_id": f"i{at}"} for at in range(n)]
+    (tmp_path / "o.json").write_text(json.dumps(rows))
+    (tmp_path / "o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = read_outcomes(tmp_path / "o.jsonl").outcomes
+    assert lines == read_outcomes(tmp_path / "o.json").outcomes
+    assert len(lines) == n
+    (tmp_path / "o.jsonl").write_text(json.dumps(FOREIGN) + "\n{")
+    with pytest.raises(BadInputError, match=r"o\.jsonl: not JSON"):
+        read_outcomes(tmp_path / "o.jsonl")
 
 
 def test_whole_numbers_are_prices_and_costs(tmp_path: Path) -> None:
@@ -141,7 +167,8 @@ def test_runs_with_other_frontiers_are_not_compared_and_differences_are_told(tmp
         given: dict[str, Any] = {
             "cheap": {"kind": "local"}, "frontier": {"kind": "reference"}, "escalate_on": ["panic"], "scenarios": "s",
             "prices": {"cheap": {"per_hour": 1}, "frontier": {"input": 3, "output": 15}}, "summary": summary_of(made),
-            "oracle": None, "usage": {"frontier": Usage(estimated=True)}, "outcomes": made,
+            "conditions": {"max_steps": 30, "temperature": None}, "oracle": None,
+            "usage": {"frontier": Usage(estimated=True)}, "outcomes": made,
         }  # fmt: skip
         text = CascadeReport.model_validate({**given, **changes}).model_dump_json()
         (tmp_path / name).write_text(text)
@@ -157,8 +184,15 @@ def test_runs_with_other_frontiers_are_not_compared_and_differences_are_told(tmp
         f"{tmp_path / 'one'}: the tokens of frontier are estimated (characters / 4)",
         "escalated on panic before, on max_steps after",
     ]
+    limits = {"max_steps": 14, "temperature": 0.5, "max_new_tokens": 9}  # the last one is unknown of the first run
+    notes[1:] = ["max_steps was 30 before, 14 after", "temperature was None before, 0.5 after"]
+    assert differing_conditions(one, report("other", conditions=limits, usage={})) == notes
     cheap = {"cheap": {"per_hour": 2}, "frontier": {"input": 3, "output": 15}}
     assert differing_conditions(one, report("none", prices=cheap, frontier=None, usage={})) == notes[:1]
     for changes in ({"frontier": {"kind": "endpoint"}}, {"prices": {"frontier": {"input": 1, "output": 15}}}):
         with pytest.raises(BadInputError, match="frontier: another one, or at another price"):
             differing_conditions(one, report("third", **changes))
+    same, apart = ([made[0].model_copy(update={"content_hash": text})] for text in ("aa", "bb"))
+    assert differing_conditions(one, report("unknown", outcomes=apart, usage={})) == notes[:1]
+    with pytest.raises(BadInputError, match="two: content_hash: 'a' is another scenario than in"):
+        differing_conditions(report("first", outcomes=same), report("two", outcomes=apart))

@@ -16,6 +16,7 @@ from pipeline.rates import (
     outcome_counts,
     paired,
     rate_of,
+    sign_test,
     subject_report,
     wilson,
 )
@@ -33,6 +34,13 @@ def test_wilson_interval_equals_scipys() -> None:
     assert (round(low, 4), round(high, 4)) == (0.3318, 0.7690)
     assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
     assert wilson(0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "p"), [(0, 0, 1.0), (0, 4, 0.125), (0, 6, 0.03125), (3, 3, 1.0), (9, 2, 0.0654296875)]
+)
+def test_the_sign_test_is_exact(before: int, after: int, p: float) -> None:
+    assert sign_test(before, after) == sign_test(after, before) == p  # scipy.stats.binomtest(after, before + after)
 
 
 def test_counts_of_agent_sessions_are_summed_by_name() -> None:
