@@ -29,7 +29,6 @@ from training.dataset import Dataset, Example, build, last_turn
 from training.loop import Objective
 from training.pairs import PER_SCENARIO, Paired, candidate_of, pair_up
 from training.settings import (
-    TERMINAL_LOSS,
     ContinuedSettings,
     LoopSettings,
     RunSettings,
@@ -55,7 +54,7 @@ class PreferenceSettings(LoopSettings):
     gamma: float = 0.9
     sft_weight: float = 0.0
     loss_on_environment: bool = False
-    terminal_loss: str = TERMINAL_LOSS[0]
+    terminal_loss: str = "at-fault"
     per_scenario: int = PER_SCENARIO
 
     def deciding_flags(self) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def add_preference_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
         action="store_true",
         help="ablation: count the environment's tokens after the first command as the operator's, as TRL does",
     )
-    add_terminal_loss_flag(parser)
+    add_terminal_loss_flag(parser, PreferenceSettings.terminal_loss)
     add(
         "--per-scenario",
         type=int,

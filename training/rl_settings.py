@@ -12,7 +12,7 @@ from model.loading import adapter_argument
 from pipeline.ray_workers import add_ray_flag, require_ray
 from sandbox.containers import IMAGE, add_image_flag
 from schema import BadInputError
-from training.settings import TERMINAL_LOSS, ContinuedSettings, add_common_flags, add_terminal_loss_flag
+from training.settings import ContinuedSettings, add_common_flags, add_terminal_loss_flag
 
 EPOCHS = 1
 NOT_DECIDING = (
@@ -39,7 +39,7 @@ class RlSettings(ContinuedSettings):
     kl: float = 0.0
     divide_by_std: bool = False
     loss_type: str = "grpo"
-    terminal_loss: str = TERMINAL_LOSS[0]
+    terminal_loss: str = "all"
     negative_weight: float = 1.0
     terminate_share: float = 0.0
     discover_share: float = 0.0
@@ -151,7 +151,7 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         help="what the advantage of an episode below its group's mean is multiplied by; with 0 only episodes above it "
         "are trained on (default 1)",
     )
-    add_terminal_loss_flag(parser)
+    add_terminal_loss_flag(parser, RlSettings.terminal_loss)
     add("--terminate-share", type=float, default=0.0, help="share of the reward for ending the session (default 0)")
     add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")
     add("--directive-share", type=float, default=0.0, help="share of the reward for the directives seen (default 0)")

@@ -26,7 +26,7 @@ from pipeline.stage import add_base_flag, add_render_flag, require_at_least_one
 from schema import BadInputError
 
 EPOCHS, OVERFIT_EPOCHS = 3, 100
-TERMINAL_LOSS = ("all", "at-fault")
+TERMINAL_LOSS = ("at-fault", "all")
 AT_LEAST_ONE = (
     "lora_r", "lora_alpha", "epochs", "batch", "accum", "max_length_tokens", "limit", "overfit", "per_scenario",
     "updates", "groups", "episodes", "max_steps", "max_new_tokens", "workers", "skip_after", "revisit_after",
@@ -243,14 +243,14 @@ def add_run_flags(parser: argparse.ArgumentParser, *, rows: str, lr: str, epochs
     add_common_flags(parser, rows=rows, lr=f"decays linearly (default {lr})")
 
 
-def add_terminal_loss_flag(parser: argparse.ArgumentParser) -> None:
+def add_terminal_loss_flag(parser: argparse.ArgumentParser, default: str) -> None:
     """Give a parser --terminal-loss."""
     parser.add_argument(
         "--terminal-loss",
         choices=TERMINAL_LOSS,
-        default=TERMINAL_LOSS[0],
+        default=default,
         help="at-fault: a session that failed is blamed for its terminal only where its final state is verified, so "
-        "that giving up is not unlearned (default all: always)",
+        f"that giving up is not unlearned; all: always (default {default})",
     )
 
 

@@ -36,7 +36,15 @@ def start(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(start: Path, **changes: Any) -> DpoSettings:
-    given: dict[str, Any] = {"data": Path("x"), "base": "y", "adapter": start, "dtype": "fp32", "lr": 5e-3, "epochs": 2}
+    given: dict[str, Any] = {
+        "data": Path("x"),
+        "base": "y",
+        "adapter": start,
+        "dtype": "fp32",
+        "lr": 5e-3,
+        "epochs": 2,
+        "terminal_loss": "all",
+    }
     return DpoSettings(**{**given, **changes})
 
 
@@ -251,7 +259,7 @@ def test_a_rejected_terminal_counts_only_where_it_was_at_fault(
     assert sum(turn) < sum(mask)  # there is a turn before the last one
     expected = [on - last for on, last in zip(mask, turn, strict=True)] if spared else mask
     assert token_weights(lost, flags) == expected
-    assert token_weights(lost, settings(start)) == mask
+    assert token_weights(lost, settings(start, terminal_loss="all")) == mask
 
 
 def test_pairs_side_by_side_sum_to_the_gradients_of_the_batch(base: Path, start: Path) -> None:
