@@ -2,9 +2,9 @@
 
     python -m dev.practice --evening runs/out/evening --out runs/out/practice
 
-Reads   what runs/practice.sh has played so far: <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; the evening's
-        archetypes/holdout; <out>/fresh, new scenarios that no setting was chosen on, and evals there (eval-fresh-sft of
-        the start adapter, eval-fresh-ARM)
+Reads   what runs/practice.sh has played so far: <out>/split, <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; the
+        evening's archetypes/holdout. Where they are: <out>/practised, further scenarios to practise in, and
+        <out>/fresh, scenarios that no setting was chosen on, with evals of the start (eval-fresh-sft) and of arms
 Writes  nothing
 Needs   nothing
 """
@@ -44,6 +44,8 @@ def main(evening: Path, out: Path) -> None:
             continue
         ratios = [f"{name} {mean([row[name] for row in rows]):.3f}" for name in LOG_RATIOS]
         print(f"{directory.name}, last {len(rows)} steps: {', '.join(ratios)}")
+    practised = {one.id: one for place in (out / "split" / "train", out / "practised") if place.exists()
+                 for one in read_scenarios(place, partial=True)}  # fmt: skip
     for directory in sorted(out.glob("rl-*")):
         rows = read_history(directory)
         for first in range(0, len(rows), 9):
@@ -56,7 +58,7 @@ def main(evening: Path, out: Path) -> None:
             if before := [mean(kept[one]) for row in part for one in row["scenarios"] if kept[one]]:
                 told += f", reward of the start adapter in the same scenarios {mean(before):.3f}"
             print(told)
-        print(f"{directory.name}: {push_on_terminals(directory, out / 'split' / 'train')}")
+        print(f"{directory.name}: {push_on_terminals(directory, practised)}")
     places = {"": out / "reported", "fresh-": out / "fresh", "archetypes-": evening / "archetypes" / "holdout"}
     known = {one.content_hash: one for place in places.values() if place.exists()
              for one in read_scenarios(place, partial=True)}  # fmt: skip
@@ -65,12 +67,11 @@ def main(evening: Path, out: Path) -> None:
         compare(directory.name, episodes_of(out / f"eval-{played}sft"), episodes_of(directory), known)
 
 
-def push_on_terminals(directory: Path, practised: Path) -> str:
+def push_on_terminals(directory: Path, scenarios: dict[str, Scenario]) -> str:
     """How either --loss-type pushes the tokens of terminals: the sum of A / T over the sessions that end."""
-    scenarios = {one.id: one for one in read_scenarios(practised, partial=True)}
     flags = read_json(directory / "manifest.json")["flags"]
     shares = {name: flags.get(name, 0.0) for name in ("terminate_share", "discover_share", "directive_share")}
-    settings = RlSettings(base="", adapter=Path(), scenarios=practised, **shares)
+    settings = RlSettings(base="", adapter=Path(), scenarios=Path(), **shares)
     groups: dict[tuple[str, int], list[Trajectory]] = defaultdict(list)
     for path in sorted((directory / "episodes").glob("*-s*.json")):
         episode = read_record(path, Trajectory)
