@@ -5,8 +5,8 @@
     python rl.py --adapter ckpt-sft --scenarios split/train --out ckpt-rl --holdout split/holdout
     python rl.py --adapter ckpt-sft --scenarios split/train --replay ckpt-rl/episodes --out ckpt-again
 
-Reads   <scenarios>/*.json (schema.Scenario), the base, <adapter>, <replay>/*.json (schema.Trajectory) and
-        <holdout>/*.json (schema.Scenario)
+Reads   <scenarios>/*.json (schema.Scenario), the base, <adapter>, <replay>/*.json and <sft-data>/*.json
+        (schema.Trajectory), <holdout>/*.json (schema.Scenario)
 Writes  <out>/adapter_model.safetensors, adapter_config.json, render.json, sekft.json, log_history.jsonl, manifest.json,
         probe.safetensors, <out>/episodes (schema.Trajectory), <out>/steps (adapters on the way), <out>/runs
         (TensorBoard), <out>/checkpoints
@@ -55,6 +55,7 @@ from training.continued import (
     sessions_behind,
     start_of,
 )
+from training.dataset import Dataset, build
 from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
 from training.policy_gradient import Group, PolicyData, PolicyRow, policy_rows
@@ -90,12 +91,12 @@ def main(settings: RlSettings) -> int:
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)
-    steps = replay_of(settings, scenarios)
+    steps, taught = replay_of(settings, scenarios), taught_of(settings, renderer)
     if not finished:
-        check_updates(settings, start, scenarios, steps)
+        check_updates(settings, start, scenarios, steps, taught)
     image = image_of(settings, scenarios) if settings.replay is None else None
     flags = {**settings.deciding_flags(), **flags_of_start(settings, start), "replay": settings.replay is not None}
-    inputs = [settings.scenarios, *([settings.replay] if settings.replay else [])]
+    inputs = [one for one in (settings.scenarios, settings.replay, settings.sft_data) if one]
     manifest = stage.begin(out, stage="rl", flags=flags, inputs=inputs, image_digest=image, redo=settings.redo)
     if manifest.finished:
         return run.print_finished(out, base, manifest)
@@ -105,10 +106,10 @@ def main(settings: RlSettings) -> int:
         write_manifest(out / EPISODES, manifest)
 
     def identity(state: RlState) -> AdapterIdentity:
-        trained_on = sessions_of_state(state)
+        trained_on = [*sessions_of_state(state), *(run.sessions_of(taught) if taught else [])]
         return identity_after(settings, start, manifest, data_hash=state.data_hash, trained_on=trained_on)
 
-    state, figures = train_policy(settings, out, scenarios, renderer, steps, identity, image)
+    state, figures = train_policy(settings, out, scenarios, renderer, steps, identity, image, taught)
     if model_hash(base) != flags["base_hash"] or run.files_of(base) != before_files:
         raise RuntimeError(f"{base}: its files changed during the training")
     write_json(out / "render.json", renderer.describe())
@@ -148,6 +149,19 @@ def replay_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> Steps | No
     return steps[: settings.updates]
 
 
+def taught_of(settings: RlSettings, renderer: Renderer) -> Dataset | None:
+    """The sessions of --sft-data. Raises BadInputError where a row is malformed, or none is left."""
+    if settings.sft_data is None:
+        return None
+    rows = read_trajectories(settings.sft_data, partial=settings.partial)
+    dataset = build(rows, renderer, max_length_tokens=settings.max_length_tokens)
+    if dataset.malformed:
+        raise BadInputError(dataset.malformed[0])
+    if not dataset.examples:
+        raise BadInputError(f"{settings.sft_data}: no kept session to train on; name the directory of sft.py --data")
+    return dataset
+
+
 def print_sizes(settings: RlSettings, given: RlSettings, scenarios: Sequence[Scenario], steps: Steps | None) -> None:
     """Print what the base has changed in the `given` settings, and how much is played or replayed."""
     settings.print_changes(given)
@@ -161,8 +175,9 @@ def print_sizes(settings: RlSettings, given: RlSettings, scenarios: Sequence[Sce
 
 
 def check_updates(
-    settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario], steps: Steps | None
-) -> None:
+    settings: RlSettings, start: AdapterIdentity, scenarios: Sequence[Scenario], steps: Steps | None,
+    taught: Dataset | None = None,
+) -> None:  # fmt: skip
     """Raise BadInputError for a run that is too large, for held-out data, and for a replay that cannot be used."""
     plan = rl_plan(settings, start, steps)
     plan.refuse()
@@ -170,6 +185,8 @@ def check_updates(
         print(line, file=sys.stderr)
     if settings.holdout:
         refuse_held_out(settings, start, list(map(session_in, scenarios)), "--scenarios")
+        if taught:
+            refuse_held_out(settings, start, run.sessions_of(taught), "--sft-data")
     if settings.replay is not None:
         refuse_other_base(settings.replay, settings.base)
     if steps is not None and not any(policy_data_of(groups, settings).rows for groups in steps):

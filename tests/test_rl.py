@@ -452,6 +452,28 @@ def test_held_out_scenarios_are_refused(made: Path, tmp_path: Path, capsys: pyte
     assert not (tmp_path / "o").exists()
 
 
+def test_sessions_of_sft_join_the_updates(
+    made: Path, trained: tuple[Path, dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for index in range(4):
+        write_record(tmp_path / "sessions", tiny.trajectory(f"u{index}-s0", kept=index < 3, steps=2 + index))
+    write_json(tmp_path / "sessions" / "manifest.json", {"finished": True})
+    sessions = ["--sft-data", tmp_path / "sessions", "--sft-weight", 0.5]
+    played = trained[0] / "episodes"
+    summary(capsys, *replay_of(made, tmp_path / "with", played, "--updates", 1, *sessions))
+    summary(capsys, *replay_of(made, tmp_path / "without", played, "--updates", 1))
+    assert history(tmp_path / "with")[0]["sft_loss"] > 0
+    assert "sft_loss" not in history(tmp_path / "without")[0]
+    assert not same_weights(tmp_path / "with", tmp_path / "without")
+    remembered = {row.trajectory_id for row in read_identity(tmp_path / "with").trained_on}
+    assert {f"u{index}-s0" for index in range(4)} & remembered == {"u0-s0", "u1-s0", "u2-s0"}  # the kept ones
+    held = write_scenarios(tmp_path / "held", [tiny.scenario("u1")])
+    code, _, err = in_process(
+        capsys, *replay_of(made, tmp_path / "o", played, "--updates", 1, *sessions, "--holdout", held)
+    )
+    assert (code, "--sft-data holds 1 sessions" in err) == (2, True), err
+
+
 BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "no adapter": (["--adapter", "nowhere"], "no adapter_model.safetensors"),
     "no scenarios": (["--scenarios", "nowhere"], "no such directory"),
@@ -465,6 +487,8 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "one episode": (["--episodes", "1"], "--episodes is 1"),
     "greedy": (["--temperature", "0"], "--temperature is 0.0"),
     "kl": (["--kl", "-1"], "--kl is -1.0"),
+    "sft weight": (["--sft-weight", "2"], "--sft-weight belongs to --sft-data"),
+    "no sft session": (["--sft-data", "{tmp}/unkept"], "no kept session to train on"),
     "clip": (["--clip-low", "1"], "--clip-low is 1.0"),
     "shares": (["--discover-share", "0.6", "--directive-share", "0.5"], "together they must stay below 1"),
     "no updates": (["--updates", "0"], "--updates 0: must"),
@@ -480,7 +504,8 @@ def test_bad_input_is_one_line_and_exit_2(
 ) -> None:
     write_record(tmp_path / "foreign", tiny.trajectory("foreign-s0"))
     write_record(tmp_path / "bare", tiny.trajectory("w0-s0"))
-    for directory in ("foreign", "bare"):
+    write_record(tmp_path / "unkept", tiny.trajectory("w0-s0", kept=False))
+    for directory in ("foreign", "bare", "unkept"):
         write_json(
             tmp_path / directory / "manifest.json", {"stage": "rollout", "finished": True, "flags": {"limit": 1}}
         )

@@ -12,13 +12,15 @@ against those of what succeeded (Zhu et al. 2025, arXiv 2506.01347). The loss is
 recorded log-prob) and A is the advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's
 sampled tokens with --loss-type grpo (Shao et al. 2024, arXiv 2402.03300), and their mean over the step's episodes with
 dapo, which makes every token of a step weigh the same (Yu et al. 2025, arXiv 2503.14476). With --kl the term
-kl * (exp(d) - d - 1), d = log pi_start(t) - log pi(t), is added to each token.
+kl * (exp(d) - d - 1), d = log pi_start(t) - log pi(t), is added to each token. With --sft-data the mean SFT loss
+of some sessions, per token, is added --sft-weight times (PPO-ptx: Ouyang et al. 2022, arXiv 2203.02155).
 
 Log-probs are recorded at the sampling temperature, so those of the policy and of the start are computed at it too. An
 end marker that was appended to a turn of full length was not sampled: it has no log-prob and is not trained.
 """
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,7 +28,7 @@ from typing import Any
 from pipeline.verdicts import events_of, verdict_of, was_shown
 from schema import VOIDED, Scenario, Segment, Trajectory, canonical, sha256
 from training.continued import spares_terminal
-from training.dataset import last_turn
+from training.dataset import Dataset, last_turn
 from training.rl_settings import RlSettings
 
 UNSCORABLE = VOIDED | {"checker_failed"}
@@ -114,6 +116,23 @@ class PolicyRow:
     temperature: float
 
 
+@dataclass(frozen=True)
+class SftRow:
+    """A session of --sft-data. `places` are the positions of the operator's tokens, which carry loss."""
+
+    token_ids: Sequence[int]
+    places: Sequence[int]
+
+
+def sft_rows(dataset: Dataset, settings: RlSettings, step: int) -> list[SftRow]:
+    """The sessions of --sft-data that join the update of a step: --groups of them, drawn anew for each step."""
+    draw = random.Random(f"{settings.seed} {step}")
+    return [
+        SftRow(one.encoded.token_ids, [at for at, on in enumerate(one.encoded.mask) if on])
+        for one in draw.sample(dataset.examples, min(settings.groups, len(dataset.examples)))
+    ]
+
+
 @dataclass
 class PolicyData:
     """The rows of one step. `episodes`: how many episodes they are of, which is what the loss is divided by."""
@@ -123,6 +142,7 @@ class PolicyData:
         default_factory=lambda: {"unscorable": [], "not_recorded": [], "greedy": [], "over_length": [], "no_tokens": []}
     )
     episodes: int = 0
+    sft: list[SftRow] = field(default_factory=list)
 
     def hash(self) -> str:
         """SHA-256 over ids, places and advantages."""

@@ -20,7 +20,7 @@ from model.loading import load_model
 from pipeline.files import read_json, write_json
 from schema import BadInputError
 from training.loop import MIN_SCALE, Objective, add_gradients, head_is_plain, unpack_4bit
-from training.policy_gradient import PolicyData, PolicyRow, surrogate, token_log_probs
+from training.policy_gradient import PolicyData, PolicyRow, SftRow, surrogate, token_log_probs
 from training.preference_run import unfreeze
 from training.rl_settings import RlSettings
 
@@ -89,6 +89,11 @@ class Policy:
                 for index, (row, known) in enumerate(zip(data.rows, reference, strict=True))
             ]
             taught = [piece for piece in pieces if piece["row"].advantage or self.settings.kl]
+            learnt: list[dict[str, Any]] = []
+            if taught:
+                share = self.settings.sft_weight * data.episodes / max(1, len(data.sft))  # the sum is over the episodes
+                learnt = [{"input_ids": self._ids(row), "sft": row, "share": share} for row in data.sft]
+                taught += learnt
             seen = self._measure([] if self.settings.kl else [one for one in pieces if not one["row"].advantage])
             loss = norm = 0.0
             updated = False
@@ -101,9 +106,19 @@ class Policy:
                     clipped.append(_share(taught_alone, "clipped"))  # with --kl, `found` has all rows
                 seen |= {} if epoch else found
         self.model.eval()
-        return _figures(seen, updated=updated, loss=loss, grad_norm=norm, clip_shares=clipped)
+        sft_loss = {"sft_loss": sum(one["loss"] for one in learnt) / len(learnt)} if learnt else {}
+        return _figures(seen, updated=updated, loss=loss, grad_norm=norm, clip_shares=clipped) | sft_loss
 
-    def _ids(self, row: PolicyRow) -> Any:
+    def _sft_loss(self, piece: dict[str, Any]) -> Any:
+        """The SFT loss per token of a session of --sft-data, with its share of the step's loss."""
+        import torch
+
+        places = torch.tensor(piece["sft"].places, device=self.model.device)
+        found = token_log_probs(self.model, piece["input_ids"][0], places, 1.0, compact=bool(self.compact))
+        piece["loss"] = -float(found[0].detach().mean())
+        return -found[0].mean() * piece["share"]
+
+    def _ids(self, row: PolicyRow | SftRow) -> Any:
         import torch
 
         return torch.tensor([list(row.token_ids)], device=self.model.device)
@@ -157,6 +172,8 @@ class Policy:
 
     def _loss(self, piece: dict[str, Any], seen: dict[int, dict[str, float]]) -> Any:
         """The loss of one row; its figures are entered in `seen`, which several threads may share."""
+        if "sft" in piece:
+            return self._sft_loss(piece)
         row: PolicyRow = piece["row"]
         log_probs, entropies = self._log_probs(piece)
         loss, clipped, kl = surrogate(log_probs, row, self.settings, piece["reference"])

@@ -44,8 +44,9 @@ from schema import (
 )
 from training import reload
 from training.curriculum import Curriculum, Pick
+from training.dataset import Dataset
 from training.history import write_history
-from training.policy_gradient import Group, PolicyData, is_solved, policy_rows, reward_of
+from training.policy_gradient import Group, PolicyData, is_solved, policy_rows, reward_of, sft_rows
 from training.policy_update import SAME_WEIGHTS, Policy
 from training.rl_nodes import FILES, hand_out, policy_nodes, policy_operator
 from training.rl_settings import RlSettings
@@ -87,7 +88,9 @@ class PolicyRun:
         scenarios: Sequence[Scenario],
         renderer: Renderer,
         identity: Callable[[RlState], AdapterIdentity],
+        taught: Dataset | None = None,
     ) -> None:
+        self.taught = taught
         self.settings, self.out, self.renderer, self.identity = settings, out, renderer, identity
         self.scenarios = {one.id: one for one in scenarios}
         self.adapter, self.state = last_state(out, settings.adapter)
@@ -105,6 +108,7 @@ class PolicyRun:
         number = self.state.step + 1
         vocabulary = int(self.policy.model.config.vocab_size)
         data = policy_rows(played.groups, self.settings, vocabulary=vocabulary)
+        data.sft = sft_rows(self.taught, self.settings, number) if self.taught else []
         for group in played.groups:
             if played.pick is not None:
                 self.curriculum.enter(group.scenario_id, number, group.scored)
@@ -211,6 +215,7 @@ def train_policy(
     replayed: Sequence[Sequence[Group]] | None,
     identity: Callable[[RlState], AdapterIdentity],
     image_digest: str | None,
+    taught: Dataset | None = None,
 ) -> tuple[RlState, dict[str, Any]]:
     """Run every step that is not done yet and write the adapter; returns the last state and figures for the summary.
 
@@ -222,12 +227,13 @@ def train_policy(
         replayed: the groups of each step, where episodes are replayed.
         identity: of the adapter, for a state of the run.
         image_digest: of the sandbox's image; None where nothing is played.
+        taught: the sessions of --sft-data.
     """
     from torch.utils.tensorboard import SummaryWriter
     from transformers import set_seed
 
     set_seed(settings.seed)
-    run = PolicyRun(settings, out, scenarios, renderer, identity)
+    run = PolicyRun(settings, out, scenarios, renderer, identity, taught)
     total = settings.updates if replayed is None else min(settings.updates, len(replayed))
     resumed = run.state.step
     board = SummaryWriter(str((settings.logdir or out / "runs").expanduser()), purge_step=resumed + 1)

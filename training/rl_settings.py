@@ -18,7 +18,7 @@ EPOCHS = 1
 NOT_DECIDING = (
     "base", "scenarios", "out", "holdout", "logdir", "inspect_only", "show_rows", "plan_only", "usd_per_hour",
     "assumed_tokens", "episodes_per_hour", "allow_slow", "partial", "redo", "reload_after", "adapter", "replay",
-    "image", "save_every", "ray",
+    "sft_data", "image", "save_every", "ray",
 )  # fmt: skip
 
 
@@ -41,6 +41,8 @@ class RlSettings(ContinuedSettings):
     loss_type: str = "grpo"
     terminal_loss: str = "all"
     negative_weight: float = 1.0
+    sft_data: Path | None = None
+    sft_weight: float = 1.0
     terminate_share: float = 0.0
     discover_share: float = 0.0
     directive_share: float = 0.0
@@ -77,6 +79,10 @@ class RlSettings(ContinuedSettings):
                 raise BadInputError(f"--{flag} is {value}; it must be at least 0 and below {most}")
         if not 0 <= self.negative_weight <= 1:
             raise BadInputError(f"--negative-weight is {self.negative_weight}; it must lie between 0 and 1")
+        if not 0 < self.sft_weight < 100:
+            raise BadInputError(f"--sft-weight is {self.sft_weight}; it must lie between 0 and 100")
+        if self.sft_data is None and self.sft_weight != RlSettings.sft_weight:
+            raise BadInputError("--sft-weight belongs to --sft-data; pass both, or neither")
         require_ray(self.ray)
         if self.ray is not None and self.replay is not None:
             raise BadInputError("--ray: nothing is played with --replay; drop one of them")
@@ -151,6 +157,14 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         help="what the advantage of an episode below its group's mean is multiplied by; with 0 only episodes above it "
         "are trained on (default 1)",
     )
+    add(
+        "--sft-data",
+        type=Path,
+        default=None,
+        help="kept sessions (trajectories), --groups of which join each update with their SFT loss, so that what the "
+        "adapter was taught is not unlearned (default: none)",
+    )
+    add("--sft-weight", type=float, default=1.0, help="weight of the mean SFT loss of these sessions (default 1)")
     add_terminal_loss_flag(parser, RlSettings.terminal_loss)
     add("--terminate-share", type=float, default=0.0, help="share of the reward for ending the session (default 0)")
     add("--discover-share", type=float, default=0.0, help="share of the reward for seeing every directive (default 0)")

@@ -16,7 +16,7 @@ from tests.helpers import tiny
 from tests.helpers.preference import start_adapter
 from tests.helpers.segments import VOCABULARY, episode, segment
 from training import policy_update
-from training.policy_gradient import Group, PolicyRow, advantages, policy_rows, reward_of, surrogate
+from training.policy_gradient import Group, PolicyRow, SftRow, advantages, policy_rows, reward_of, surrogate
 from training.policy_update import Policy
 from training.rl_settings import RlSettings
 
@@ -210,7 +210,9 @@ def log_probs_of(model: Any, ids: list[int], temperature: float) -> list[float]:
     return [float(table[at, id_]) for at, id_ in enumerate(ids[1:])]
 
 
-def by_hand(base: Path, start: Path, groups: list[Group], temperature: float) -> list[Any]:
+def by_hand(
+    base: Path, start: Path, groups: list[Group], temperature: float, sft: list[SftRow], sft_weight: float
+) -> list[Any]:
     """The gradients of REINFORCE with a baseline, written out: no ratio, no clipping, from full logits."""
     import torch
 
@@ -230,15 +232,20 @@ def by_hand(base: Path, start: Path, groups: list[Group], temperature: float) ->
             places = [at for at, on in enumerate(piece.assistant_mask) if on]
             logs = torch.stack([table[at - 1, piece.token_ids[at]] for at in places])
             total = total - (reward - mean) * logs.mean() / episodes
+    for row in sft:
+        table = torch.log_softmax(model(input_ids=torch.tensor([row.token_ids])).logits[0], -1)
+        logs = torch.stack([table[at - 1, row.token_ids[at]] for at in row.places])
+        total = total - sft_weight * logs.mean() / len(sft)
     return list(torch.autograd.grad(total, weights))
 
 
-@pytest.mark.parametrize("cores", [1, 3])
-def test_gradients_equal_reinforce_by_hand_on_two_scenarios(base: Path, start: Path, cores: int) -> None:
-    """A third one without signal teaches nothing, but its episodes count."""
+@pytest.mark.parametrize(("cores", "sessions"), [(1, 0), (3, 0), (3, 2)])
+def test_gradients_equal_reinforce_by_hand_on_two_scenarios(base: Path, start: Path, cores: int, sessions: int) -> None:
+    """A third one without signal teaches nothing, but its episodes count. With --sft-data sessions join."""
     import torch
 
-    flags = settings(base, start, temperature=0.7)
+    sft = {"sft_data": Path("x"), "sft_weight": 0.3} if sessions else {}
+    flags = settings(base, start, temperature=0.7, **sft)
     policy = policy_of(flags)
     groups = groups_of([[1.0, 0.0, 0.0], [1.0, 0.25], [1.0, 1.0]])
     for group in groups:  # on-policy: the recorded log-probs are those of the policy
@@ -251,10 +258,12 @@ def test_gradients_equal_reinforce_by_hand_on_two_scenarios(base: Path, start: P
                 update={"segments": [piece.model_copy(update={"log_probs": logs})], "operator": operator}
             )
     data = policy_rows(groups, flags, vocabulary=VOCABULARY)
+    data.sft = [SftRow(list(range(10 + at, 24 + 2 * at)), [3, 4, 9, 13]) for at in range(sessions)]
     torch.set_num_threads(cores)
     figures = policy.update(data)
     torch.set_num_threads(1)
-    wanted = by_hand(base, start, groups, 0.7)
+    wanted = by_hand(base, start, groups, 0.7, data.sft, 0.3)
+    assert ("sft_loss" in figures) == bool(sessions)
     norm = math.sqrt(sum(float((one**2).sum()) for one in wanted))
     assert figures["grad_norm"] == pytest.approx(norm, rel=1e-4)
     assert figures["log_prob_difference_max"] < 1e-4
