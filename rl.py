@@ -87,7 +87,7 @@ def main(settings: RlSettings) -> int:
         renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
         print_sizes(settings, given, scenarios, steps)
         if settings.inspect_only:
-            return print_episodes(steps, scenarios, renderer, settings, start)
+            return print_episodes(steps, scenarios, renderer, settings, start, taught_of(settings, renderer))
         return print_plan(rl_plan(settings, start, steps))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)
@@ -249,11 +249,12 @@ def print_episodes(
     renderer: Renderer,
     settings: RlSettings,
     start: AdapterIdentity,
+    taught: Dataset | None,
 ) -> int:
     """Print the findings of --inspect and the JSON line; returns 2 where a finding is an ERROR."""
     groups = [group for one in steps or [] for group in one]
     data = policy_data_of(groups, settings)
-    findings = findings_of(groups, data, scenarios, settings, start)
+    findings = findings_of(groups, data, scenarios, settings, start, taught)
     for row in data.rows[: settings.show_rows]:
         print(f"{row.episode}, advantage {row.advantage:+.3f}:\n{marked_text(row, renderer)}", file=sys.stderr)
     for finding in findings:
@@ -283,12 +284,14 @@ def findings_of(
     scenarios: Sequence[Scenario],
     settings: RlSettings,
     start: AdapterIdentity,
+    taught: Dataset | None,
 ) -> list[Finding]:
     """What --inspect checks: held-out data, rows that are left out, and groups that teach something."""
     findings = []
     if settings.holdout:
         held_out = read_scenarios(settings.holdout, partial=settings.partial)
         sessions = [*map(session_in, scenarios), *sessions_behind(settings.base, start)]
+        sessions += run.sessions_of(taught) if taught else []
         for kind, ids in overlap(sessions, settings.holdout, held_out).items():
             level = "ERROR" if ids else "OK"
             findings.append(Finding(level, f"holdout_{kind}", f"{len(ids)} whose {kind} is held out", ids))

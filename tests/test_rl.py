@@ -472,6 +472,8 @@ def test_sessions_of_sft_join_the_updates(
         capsys, *replay_of(made, tmp_path / "o", played, "--updates", 1, *sessions, "--holdout", held)
     )
     assert (code, "--sft-data holds 1 sessions" in err) == (2, True), err
+    code, _, err = in_process(capsys, *flags_of(made, tmp_path / "o", *sessions, "--holdout", held, "--inspect"))
+    assert (code, "ERROR holdout_scenario" in err) == (2, True), err
 
 
 BAD_INPUT: dict[str, tuple[list[str], str]] = {
