@@ -17,8 +17,7 @@
 # monitor drops is still trained on here; look at "reward_hack" in export/export-report.json. Held-out sessions are
 # refused in both ways. plan-sft.json and plan-dpo.json, made before each training, lie in the others' directories.
 #
-# A cheap operator that has not ended after 16 commands is escalated. Of the evening's adapter no session in held-out
-# scenarios that ended was longer (docs/results.md).
+# A cheap operator that has not ended after 16 commands is escalated.
 #
 # ADAPTER         the SFT adapter (default: the evening's), as in practice.sh
 # USD_PER_HOUR    the example price of this machine, for the plans and the costs (default 0.1)
