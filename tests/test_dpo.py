@@ -192,7 +192,8 @@ def test_a_run_that_loses_the_chosen_sessions_stops(
     base: Path, start: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ["--adapter", start, "--data", data, "--base", base, "--out", tmp_path / "out", "--dtype", "fp32"]
-    code, _, err = in_process(capsys, *flags, "--lr", "0.5", "--epochs", 20, "--accum", 1, "--no-reload")
+    flags += ["--terminal-loss", "all"]  # with the terminal in the loss, every rate from 0.05 on stops at step 3
+    code, _, err = in_process(capsys, *flags, "--lr", "0.2", "--epochs", 20, "--accum", 1, "--no-reload")
     assert code == 2
     assert re.search("the chosen sessions' log-prob fell by|unlearns to end its sessions", err.splitlines()[-1])
     assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
