@@ -4,6 +4,7 @@
     python sft.py --data trajectories --out ckpt-b --lr 6e-4 --seed 1
     python average.py --adapters ckpt-a ckpt-b --out ckpt-mean
     python average.py --adapters ckpt-rl ckpt-rl/steps/step-00020 ckpt-rl/steps/step-00030 --out ckpt-mean
+    python average.py --adapters ckpt-sft ckpt-rl --out ckpt-half        # ckpt-rl began with ckpt-sft
 
 Reads   the base, each adapter directory as written by a finished sft.py, dpo.py, rl.py or average.py; saved steps of
         rl.py beside one of these
@@ -15,14 +16,17 @@ Makes a uniform soup (Wortsman et al. 2022, arXiv:2203.05482): each entry of lor
 members, so the result is as small and as fast as one member. Where every member has learned the routine, the mean ends
 as many sessions of foreign work as the better member or more; elsewhere it is no better than that member (dev/LOG.md).
 The members must have begun at the same weights: of sft.py base, --seed, rank, targets, render and dtype must be equal,
-of dpo.py and rl.py the start adapter and these but for --seed; --lr, --epochs and the sessions may differ. At the end a
-fresh process loads the mean and must get the same logits as this process. A rerun after the end does nothing.
+of dpo.py and rl.py the start adapter and these but for --seed; --lr, --epochs and the sessions may differ. The start
+adapter of dpo.py and rl.py may be a member itself: the mean lies half-way then, and keeps more of what the start could
+do (WiSE-FT: Wortsman et al. 2022, arXiv:2109.01903). At the end a fresh process loads the mean and must get the same
+logits as this process. A rerun after the end does nothing.
 """
 
 import argparse
+import functools
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +46,14 @@ def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
     if out.resolve() in [adapter.resolve() for adapter in adapters]:
         raise BadInputError(f"--out {out}: is one of --adapters; name another --out")
     members = check_members(base, adapters)
-    about = list(members.values())
+    about = trained_further(members)
     flags = {"base_hash": about[0].base_hash, "adapters": list(members)}
     manifest = stage.begin(out, stage="average", flags=flags, redo=redo)
     if manifest.finished:
         return print_finished(out, base, manifest)
     write_mean(base, adapters, about[0].flags, out)
     write_log(adapters, out)
-    write_identity(out, mean_identity(about, manifest))
+    write_identity(out, mean_identity(about, manifest, list(members.values())))
     counts = {"adapters": len(adapters), "logits_differ_by": reload.in_fresh_process(base, out)}
     stage.finish(out, manifest, ids=members, counts=counts)
     stage.print_summary({"out": str(out), "base": base, **counts})
@@ -70,16 +74,25 @@ def check_members(base: str, adapters: Sequence[Path]) -> dict[str, AdapterIdent
         if digest in members:
             raise BadInputError(f"{adapter}: has the weights of an earlier one; name each adapter once")
         members[digest] = about
-        first = next(iter(members.values())).flags
-        for name in SAME:  # "adapter": where dpo.py and rl.py began, with weights that no seed decides
+    runs = trained_further(members)
+    first = runs[0].flags
+    for adapter, about in zip(adapters, members.values(), strict=True):
+        for name in SAME if about in runs else ():
+            # "adapter": where dpo.py and rl.py began, with weights that no seed decides
             if about.flags.get(name) != first.get(name) and not (name == "seed" and first.get("adapter")):
                 raise BadInputError(
-                    f"{adapter / 'sekft.json'}: flags.{name} is {about.flags.get(name)!r}, of {adapters[0]} "
+                    f"{adapter / 'sekft.json'}: flags.{name} is {about.flags.get(name)!r}, of another member "
                     f"{first.get(name)!r}; average adapters that began at the same weights"
                 )
     if not probes_of(adapters):
         raise BadInputError(f"{adapters[0]}: no {reload.PROBE}, nor in the others; name a finished run, too")
     return members
+
+
+def trained_further(members: Mapping[str, AdapterIdentity]) -> list[AdapterIdentity]:
+    """The members that are not the adapter which another member began with."""
+    starts = {about.flags.get("adapter") for about in members.values()}
+    return [about for digest, about in members.items() if digest not in starts]
 
 
 def probes_of(adapters: Sequence[Path]) -> list[Path]:
@@ -95,10 +108,8 @@ def write_mean(base: str, adapters: Sequence[Path], flags: dict[str, Any], out: 
 
     parts = [load_file(adapter / "adapter_model.safetensors") for adapter in adapters]
     # In fp64 the order of the members makes no difference.
-    mean = {
-        name: torch.stack([part[name].double() for part in parts]).mean(0).to(like.dtype).contiguous()
-        for name, like in parts[0].items()
-    }
+    widest = functools.reduce(torch.promote_types, [part.dtype for found in parts for part in found.values()])
+    mean = {name: torch.stack([part[name].double() for part in parts]).mean(0).to(widest) for name in parts[0]}
     model, _ = load_model(base, adapters[0], dtype=flags["dtype"], load_4bit=flags["load_4bit"])
     set_peft_model_state_dict(model, mean)
     rows = [ids.tolist() for name, ids in sorted(load_file(probes_of(adapters)[0]).items()) if "token_ids" in name]
@@ -119,9 +130,11 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
     (out / "log_history.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in means))
 
 
-def mean_identity(about: Sequence[AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
-    """The identity of the mean: a list for each flag that differs, and the trained sessions of all members."""
-    sessions = each_once(row for one in about for row in one.trained_on)
+def mean_identity(
+    about: Sequence[AdapterIdentity], manifest: Manifest, members: Sequence[AdapterIdentity]
+) -> AdapterIdentity:
+    """The identity of the mean: a list for each flag that differs in `about`, and the sessions of all `members`."""
+    sessions = each_once(row for one in members for row in one.trained_on)
     return AdapterIdentity(
         base=about[0].base,
         base_hash=about[0].base_hash,

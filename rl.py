@@ -58,7 +58,7 @@ from training.continued import (
 from training.dataset import Dataset, build
 from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
-from training.policy_gradient import Group, PolicyData, PolicyRow, policy_rows
+from training.policy_gradient import Group, PolicyData, PolicyRow, policy_rows, sft_rows
 from training.rl_replay import refuse_other_base, replay_groups
 from training.rl_run import EPISODES, RlState, sessions_of_state, train_policy
 from training.rl_settings import RlSettings, add_rl_flags
@@ -86,9 +86,10 @@ def main(settings: RlSettings) -> int:
         settings, steps = settings.with_learning_rate(RATE_SHARE), replay_of(settings, scenarios)
         renderer = Renderer.for_adapter(settings.adapter, run.load_tokenizer(base))
         print_sizes(settings, given, scenarios, steps)
+        taught = taught_of(settings, renderer)
         if settings.inspect_only:
-            return print_episodes(steps, scenarios, renderer, settings, start, taught_of(settings, renderer))
-        return print_plan(rl_plan(settings, start, steps))
+            return print_episodes(steps, scenarios, renderer, settings, start, taught)
+        return print_plan(rl_plan(settings, start, steps, taught))
     out = run.out_of(settings)
     settings, renderer, finished = checked_start(settings, out)
     steps, taught = replay_of(settings, scenarios), taught_of(settings, renderer)
@@ -179,7 +180,7 @@ def check_updates(
     taught: Dataset | None = None,
 ) -> None:  # fmt: skip
     """Raise BadInputError for a run that is too large, for held-out data, and for a replay that cannot be used."""
-    plan = rl_plan(settings, start, steps)
+    plan = rl_plan(settings, start, steps, taught)
     plan.refuse()
     if line := hardware.too_small(plan.figures["memory_bytes"]["total"], plan.machine.free_bytes):
         print(line, file=sys.stderr)
@@ -208,8 +209,8 @@ def image_of(settings: RlSettings, scenarios: Sequence[Scenario]) -> str:
     return image
 
 
-def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -> Plan:
-    """What the updates would cost, and with --episodes-per-hour the playing too.
+def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None, taught: Dataset | None = None) -> Plan:
+    """What the updates would cost, the sessions of --sft-data included, and with --episodes-per-hour the playing too.
 
     Without --replay each episode is assumed to have --assumed-tokens, half of them sampled.
     """
@@ -220,6 +221,10 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
         rows = [row for groups in steps for row in policy_data_of(groups, settings).rows]
         count = sum(len(group.episodes) for groups in steps for group in groups)
         lengths, trained = [len(row.token_ids) for row in rows], [len(row.places) for row in rows]
+    updates = settings.updates if steps is None else len(steps)
+    for row in [row for step in range(updates) for row in sft_rows(taught, settings, step + 1)] if taught else []:
+        lengths.append(len(row.token_ids))
+        trained.append(len(row.places))
     rank, targets = start.flags["lora_r"], start.flags["lora_targets"]
     costs = hardware.costs(
         hardware.shape_of(settings.base), settings.rl_work(lengths, trained, rank=rank, targets=targets)
@@ -230,7 +235,7 @@ def rl_plan(settings: RlSettings, start: AdapterIdentity, steps: Steps | None) -
     play_hours = 0.0 if settings.episodes_per_hour is None else count / settings.episodes_per_hour
     return plan_of(
         "rl", settings, costs, play_hours=play_hours, episodes=count, rows=len(lengths), tokens=sum(lengths),
-        steps=settings.updates if steps is None else len(steps), trainable_parameters=costs["trainable_parameters"],
+        steps=updates, trainable_parameters=costs["trainable_parameters"],
     )  # fmt: skip
 
 
@@ -256,7 +261,8 @@ def print_episodes(
     data = policy_data_of(groups, settings)
     findings = findings_of(groups, data, scenarios, settings, start, taught)
     for row in data.rows[: settings.show_rows]:
-        print(f"{row.episode}, advantage {row.advantage:+.3f}:\n{marked_text(row, renderer)}", file=sys.stderr)
+        shown = " to ".join(f"{one:+.3f}" for one in sorted({min(row.advantages), max(row.advantages)}))
+        print(f"{row.episode}, advantage {shown}:\n{marked_text(row, renderer)}", file=sys.stderr)
     for finding in findings:
         print(finding.line(), file=sys.stderr)
     stage.print_summary(

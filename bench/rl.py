@@ -159,7 +159,7 @@ def rates(settings: RlSettings) -> Table:
     policy.update(data)
     gradient = {name: weight.grad.clone() for name, weight in policy.named.items() if weight.grad is not None}
     adam = {name: part / (part.abs() + ADAM_EPS) for name, part in gradient.items()}
-    table: Table = {"episodes": data.episodes, "taught": sum(bool(row.advantage) for row in data.rows)}
+    table: Table = {"episodes": data.episodes, "taught": sum(row.teaches for row in data.rows)}
     before = sampled_log_probs(policy, data)
     for rate in RATES:
         table[f"adam {rate:g}"] = moved(policy, data, before, {name: rate * part for name, part in adam.items()})
@@ -192,10 +192,10 @@ def moved(policy: Policy, data: PolicyData, before: list[Any], step: dict[str, A
             weight.copy_(policy.start[name] - step[name])
     sums = {True: [0.0, 0.0, 0.0], False: [0.0, 0.0, 0.0]}  # taught or not: tokens, KL, gain
     for row, old, new in zip(data.rows, before, sampled_log_probs(policy, data), strict=True):
-        part, apart = sums[bool(row.advantage)], old - new
+        part, apart = sums[row.teaches], old - new
         part[0] += len(apart)
         part[1] += float(((-apart).exp() + apart - 1).sum())
-        part[2] -= row.advantage * float(apart.sum())
+        part[2] -= float((torch.tensor(row.advantages) * apart).sum())
     found = {
         "length": length_of(step), "gain": sums[True][2],
         "kl_taught": sums[True][1] / max(1, sums[True][0]), "kl_others": sums[False][1] / max(1, sums[False][0]),

@@ -194,7 +194,13 @@ def test_runs_of_dpo_from_one_adapter_are_averaged_whatever_their_seeds(place: P
     with pytest.raises(BadInputError, match="name a finished run, too"):
         average.main(base=str(base), adapters=[saved, tmp_path / "saved-2"], out=tmp_path / "m", redo=False)
     with pytest.raises(BadInputError, match=r"flags\.adapter is "):
-        average.main(base=str(base), adapters=[members[0], tmp_path / "start"], out=tmp_path / "m", redo=False)
+        average.main(base=str(base), adapters=[members[0], place / "fast"], out=tmp_path / "m", redo=False)
+    run(average, "--base", base, "--adapters", tmp_path / "start", members[0], "--out", tmp_path / "half")
+    begun = weights(tmp_path / "start")  # where a run began may be a member
+    assert all(part.equal((begun[name] + parts[0][name]) / 2) for name, part in weights(tmp_path / "half").items())
+    half, whole = read_json(tmp_path / "half" / "sekft.json"), read_json(members[0] / "sekft.json")
+    assert (half["flags"], half["earlier"], len(half["averaged"])) == (whole["flags"], whole["earlier"], 2)
+    assert half["trained_on"] == whole["trained_on"]
 
 
 def test_unusable_members_are_refused(place: Path, tmp_path: Path) -> None:

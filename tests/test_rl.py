@@ -467,6 +467,9 @@ def test_sessions_of_sft_join_the_updates(
     assert not same_weights(tmp_path / "with", tmp_path / "without")
     remembered = {row.trajectory_id for row in read_identity(tmp_path / "with").trained_on}
     assert {f"u{index}-s0" for index in range(4)} & remembered == {"u0-s0", "u1-s0", "u2-s0"}  # the kept ones
+    plan = [*flags_of(made, tmp_path / "o"), "--plan", "--updates", 5]
+    rows = [summary(capsys, *plan, *more)["rows"] for more in ([], sessions)]
+    assert rows == [60, 60 + 5 * 3]  # all three kept sessions in each step, since --groups is not less
     held = write_scenarios(tmp_path / "held", [tiny.scenario("u1")])
     code, _, err = in_process(
         capsys, *replay_of(made, tmp_path / "o", played, "--updates", 1, *sessions, "--holdout", held)
@@ -491,6 +494,7 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "kl": (["--kl", "-1"], "--kl is -1.0"),
     "sft weight": (["--sft-weight", "2"], "--sft-weight belongs to --sft-data"),
     "no sft session": (["--sft-data", "{tmp}/unkept"], "no kept session to train on"),
+    "credit": (["--credit", "command", "--divide-by-std"], "--divide-by-std belongs to --credit episode"),
     "clip": (["--clip-low", "1"], "--clip-low is 1.0"),
     "shares": (["--discover-share", "0.6", "--directive-share", "0.5"], "together they must stay below 1"),
     "no updates": (["--updates", "0"], "--updates 0: must"),

@@ -6,7 +6,8 @@
 
 An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once
 however many segments it has; nothing is divided by a standard deviation unless --divide-by-std says so. An episode that
-could not be scored has no reward and is in no mean. --negative-weight scales the advantages below 0, of what failed,
+could not be scored has no reward and is in no mean. With --credit command each turn has an advantage of its own
+(`turn_advantages`). --negative-weight scales the advantages below 0, of what failed,
 against those of what succeeded (Zhu et al. 2025, arXiv 2506.01347). The loss is (1 / E) sum over the E episodes of
 (1 / T) sum over the sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) -
 recorded log-prob) and A is the advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's
@@ -21,7 +22,8 @@ end marker that was appended to a turn of full length was not sampled: it has no
 
 import math
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,12 +75,17 @@ def advantages(rewards: Sequence[float | None], *, divide_by_std: bool = False) 
     known = [reward for reward in rewards if reward is not None]
     if not known:
         return list[float | None](rewards)
-    mean = known[0] if len(set(known)) == 1 else sum(known) / len(known)  # equal rewards teach nothing, exactly
+    mean = _mean(known)
     scale = 1.0
     if divide_by_std:
         deviation = math.sqrt(sum((one - mean) ** 2 for one in known) / (len(known) - 1)) if len(known) > 1 else 0.0
         scale = deviation + 1e-4
     return [None if reward is None else (reward - mean) / scale for reward in rewards]
+
+
+def _mean(rewards: Iterable[float]) -> float:
+    known = list(rewards)
+    return known[0] if len(set(known)) == 1 else sum(known) / len(known)  # equal rewards teach nothing, exactly
 
 
 @dataclass(frozen=True)
@@ -104,16 +111,22 @@ class Group:
 class PolicyRow:
     """A segment to train on.
 
-    `places` are the positions of its sampled tokens; `old` holds their recorded log-probs.
+    `places` are the positions of its sampled tokens; `old` and `advantages` hold the recorded log-prob and the
+    advantage of each.
     """
 
     episode: str
     token_ids: Sequence[int]
     places: Sequence[int]
     old: Sequence[float]
-    advantage: float
+    advantages: Sequence[float]
     divisor: float  # T of the loss: sampled tokens in all segments of the episode, or their mean over the step
     temperature: float
+
+    @property
+    def teaches(self) -> bool:
+        """True where a token has an advantage."""
+        return any(self.advantages)
 
 
 @dataclass(frozen=True)
@@ -147,7 +160,7 @@ class PolicyData:
     def hash(self) -> str:
         """SHA-256 over ids, places and advantages."""
         return sha256(
-            canonical([[row.episode, list(row.token_ids), list(row.places), row.advantage] for row in self.rows])
+            canonical([[row.episode, list(row.token_ids), list(row.places), list(row.advantages)] for row in self.rows])
         )
 
 
@@ -171,6 +184,51 @@ def sampled_places(segment: Segment) -> list[int]:
     ]
 
 
+Turn = tuple[int, ...]  # the ids of what was read or sampled
+
+
+def turns_of(segment: Segment) -> Iterator[tuple[range, Turn, Turn]]:
+    """Each turn of the operator: its positions, the turn before with what it brought, and the turn itself."""
+    before = begin = 0
+    for end, (on, after) in enumerate(zip(segment.assistant_mask, [*segment.assistant_mask[1:], 0], strict=True), 1):
+        if not on:
+            begin = end
+        elif not after:
+            yield range(begin, end), tuple(segment.token_ids[before:begin]), tuple(segment.token_ids[begin:end])
+            before = begin
+
+
+def turn_advantages(group: Group) -> dict[str, list[dict[int, float]]]:
+    """The advantage at each position of the operator's turns, for each segment, by the id of a scored episode.
+
+    Two episodes of a group are in the same state where their turn before and what it brought are the same, whatever
+    came earlier. The advantage of a turn is the mean reward of the episodes that typed it in its state minus the mean
+    reward of all episodes that were in that state, each counted once. So it is 0 where nobody typed anything else, as
+    after a mistake that one episode alone made (step-level advantages of GiGPO: Feng et al. 2025, arXiv 2505.10978).
+    """
+    state_rewards: dict[Turn, dict[str, float]] = defaultdict(dict)
+    turn_rewards: dict[tuple[Turn, Turn], dict[str, float]] = defaultdict(dict)
+    scored = [
+        (one.id, list(map(list, map(turns_of, segments_of(one)))), reward)
+        for one, reward in zip(group.episodes, group.rewards, strict=True)
+        if reward is not None
+    ]
+    for id_, segments, reward in scored:
+        for _, state, typed in (turn for turns in segments for turn in turns):
+            state_rewards[state][id_] = turn_rewards[state, typed][id_] = reward
+    return {
+        id_: [
+            {
+                place: _mean(turn_rewards[state, typed].values()) - _mean(state_rewards[state].values())
+                for places, state, typed in turns
+                for place in places
+            }
+            for turns in segments
+        ]
+        for id_, segments, _ in scored
+    }
+
+
 def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: int) -> PolicyData:
     """The rows of a step's groups.
 
@@ -184,33 +242,32 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
     data = PolicyData()
     for group in groups:
         found = advantages(group.rewards, divide_by_std=settings.divide_by_std)
+        by_turn = turn_advantages(group) if settings.credit == "command" else None
         for episode, advantage in zip(group.episodes, found, strict=True):
             segments = segments_of(episode)
             if reason := _why_left_out(segments, episode, advantage, settings, vocabulary):
                 data.left_out[reason].append(episode.id)
                 continue
             assert advantage is not None
-            if advantage < 0:
-                advantage *= settings.negative_weight
             places = [sampled_places(one) for one in segments]
             if advantage < 0 and spares_terminal(episode, settings.terminal_loss):
                 last = max(at for at, tokens in enumerate(places) if tokens)
                 begin, _ = last_turn(segments[last].assistant_mask)
                 places[last] = [place for place in places[last] if place < begin]
             data.episodes += 1
-            data.rows += [
-                PolicyRow(
-                    episode=episode.id,
-                    token_ids=segment.token_ids[: at[-1] + 1],
-                    places=at,
-                    old=[segment.log_probs[place] or 0.0 for place in at],
-                    advantage=advantage,
-                    divisor=sum(map(len, places)),
-                    temperature=episode.operator.sampling["temperature"],
-                )
-                for segment, at in zip(segments, places, strict=True)
-                if at
-            ]
+            for index, (segment, at) in enumerate(zip(segments, places, strict=True)):
+                credit = [by_turn[episode.id][index][place] if by_turn else advantage for place in at]
+                if at:
+                    row = PolicyRow(
+                        episode=episode.id,
+                        token_ids=segment.token_ids[: at[-1] + 1],
+                        places=at,
+                        old=[segment.log_probs[place] or 0.0 for place in at],
+                        advantages=[one * settings.negative_weight if one < 0 else one for one in credit],
+                        divisor=sum(map(len, places)),
+                        temperature=episode.operator.sampling["temperature"],
+                    )
+                    data.rows.append(row)
     if settings.loss_type == "dapo" and data.rows:
         mean = sum(len(row.places) for row in data.rows) / data.episodes
         data.rows = [replace(row, divisor=mean) for row in data.rows]
@@ -283,15 +340,15 @@ def surrogate(log_probs: Any, row: PolicyRow, settings: RlSettings, reference: A
     import torch
 
     old = torch.tensor(row.old, device=log_probs.device, dtype=log_probs.dtype)
+    advantage = torch.tensor(row.advantages, device=log_probs.device, dtype=log_probs.dtype)
     ratio = (log_probs - old).exp()
     inside = ratio.clamp(1 - settings.clip_low, 1 + settings.clip_high)
-    losses = -torch.minimum(ratio * row.advantage, inside * row.advantage)
+    losses = -torch.minimum(ratio * advantage, inside * advantage)
     kl = None
     if reference is not None:
         apart = reference - log_probs
         kl = apart.exp() - apart - 1  # an estimate that is never negative: http://joschu.net/blog/kl-approx.html
         losses = losses + settings.kl * kl
     with torch.no_grad():
-        beyond = ratio > 1 + settings.clip_high if row.advantage > 0 else ratio < 1 - settings.clip_low
-        clipped = beyond & (row.advantage != 0)
+        clipped = (advantage > 0) & (ratio > 1 + settings.clip_high) | (advantage < 0) & (ratio < 1 - settings.clip_low)
     return losses.sum() / row.divisor, clipped, kl

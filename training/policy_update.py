@@ -88,13 +88,13 @@ class Policy:
                 {"input_ids": self._ids(row), "row": row, "reference": known, "index": index}
                 for index, (row, known) in enumerate(zip(data.rows, reference, strict=True))
             ]
-            taught = [piece for piece in pieces if piece["row"].advantage or self.settings.kl]
+            taught = [piece for piece in pieces if piece["row"].teaches or self.settings.kl]
             learnt: list[dict[str, Any]] = []
             if taught:
                 share = self.settings.sft_weight * data.episodes / max(1, len(data.sft))  # the sum is over the episodes
                 learnt = [{"input_ids": self._ids(row), "sft": row, "share": share} for row in data.sft]
                 taught += learnt
-            seen = self._measure([] if self.settings.kl else [one for one in pieces if not one["row"].advantage])
+            seen = self._measure([] if self.settings.kl else [one for one in pieces if not one["row"].teaches])
             loss = norm = 0.0
             updated = False
             clipped: list[float] = []
@@ -102,7 +102,7 @@ class Policy:
                 found: dict[int, dict[str, float]] = {}
                 loss, norm, made = self._optimizer_step(taught, data.episodes, found)
                 updated = updated or made
-                if taught_alone := {at: one for at, one in found.items() if data.rows[at].advantage}:
+                if taught_alone := {at: one for at, one in found.items() if data.rows[at].teaches}:
                     clipped.append(_share(taught_alone, "clipped"))  # with --kl, `found` has all rows
                 seen |= {} if epoch else found
         self.model.eval()

@@ -6,6 +6,7 @@ The episodes of a run of rl.py come in that run's own steps, which its log_histo
 before those of earlier weights. Those of any other directory are cut by sample number.
 """
 
+import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ def replay_groups(
     """The groups of each step of a replay, and the ids of the episodes that are in none, by reason.
 
     Samples 0 to 3 of a scenario are the group of its first visit, 4 to 7 that of its second (with --episodes 4). The
-    steps are those of the run that played them; else all scenarios come once before any comes twice. Left out are
+    steps are those of the run that played them; else all scenarios come once before any comes twice, in an order that
+    --seed decides. Left out are
     episodes of other scenarios (`other_scenario`), those with ids that `renderer` would not give (`other_render`), and
     those of a step that the run has not logged (`unfinished_step`).
     """
@@ -50,6 +52,8 @@ def replay_groups(
     planned = visits_of_run(settings)
     if planned is None:
         order = sorted(members)
+        random.Random(settings.seed).shuffle(order)
+        order.sort(key=lambda visit: visit[0])
         planned = [order[at : at + settings.groups] for at in range(0, len(order), settings.groups)]
     steps = []
     for visits in planned:

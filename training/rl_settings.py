@@ -38,6 +38,7 @@ class RlSettings(ContinuedSettings):
     clip_high: float = 0.28
     kl: float = 0.0
     divide_by_std: bool = False
+    credit: str = "episode"
     loss_type: str = "grpo"
     terminal_loss: str = "all"
     negative_weight: float = 1.0
@@ -83,6 +84,8 @@ class RlSettings(ContinuedSettings):
             raise BadInputError(f"--sft-weight is {self.sft_weight}; it must lie between 0 and 100")
         if self.sft_data is None and self.sft_weight != RlSettings.sft_weight:
             raise BadInputError("--sft-weight belongs to --sft-data; pass both, or neither")
+        if self.credit == "command" and self.divide_by_std:
+            raise BadInputError("--divide-by-std belongs to --credit episode; drop one of them")
         require_ray(self.ray)
         if self.ray is not None and self.replay is not None:
             raise BadInputError("--ray: nothing is played with --replay; drop one of them")
@@ -144,6 +147,13 @@ def add_rl_flags(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("--clip-high", type=float, default=0.28, help="the ratio is cut above 1 plus this (default 0.28)")
     add("--kl", type=float, default=0.0, help="weight of the KL to the start adapter (default 0)")
     add("--divide-by-std", action="store_true", help="divide advantages by the standard deviation, as GRPO does")
+    add(
+        "--credit",
+        choices=("episode", "command"),
+        default="episode",
+        help="episode: all commands of an episode have its advantage; command: each has its own, against what other "
+        "episodes typed after the same command and output (default episode)",
+    )
     add(
         "--loss-type",
         choices=("grpo", "dapo"),

@@ -51,24 +51,69 @@ def groups_of(rewards: list[list[float | None]], *, seed: int = 0) -> list[Group
     ]  # fmt: skip
 
 
+def advantage_of(row: PolicyRow) -> float:
+    [one] = set(row.advantages)
+    return one
+
+
 def test_an_uneven_fan_out_changes_no_advantage(base: Path, start: Path) -> None:
     """Two prompts with two rollouts each, of which the first has three segments (agent_rl.md, 1C)."""
     many = [segment((3, 2), seed=one) for one in range(3)]
     first = Group("g0", [episode("g0-s0", *many), episode("g0-s1", segment((3, 2)))], [1.0, 0.0])
     second = Group("g1", [episode("g1-s0", segment((3, 2))), episode("g1-s1", segment((3, 2)))], [1.0, 1.0])
     data = policy_rows([first, second], settings(base, start), vocabulary=VOCABULARY)
-    assert [row.advantage for row in data.rows] == [0.5, 0.5, 0.5, -0.5, 0, 0]
+    assert [advantage_of(row) for row in data.rows] == [0.5, 0.5, 0.5, -0.5, 0, 0]
     assert [row.divisor for row in data.rows] == [6, 6, 6, 2, 2, 2]  # an episode weighs the same
     assert data.episodes == 4
     data = policy_rows([first, second], settings(base, start, loss_type="dapo"), vocabulary=VOCABULARY)
     assert [row.divisor for row in data.rows] == [12 / 4] * 6  # a token weighs the same
 
 
+def played(name: str, *turns: tuple[list[int], list[int]]) -> Trajectory:
+    """An episode of turns, each what the operator read and what it sampled."""
+    ids = [one for read, typed in turns for one in (*read, *typed)]
+    mask = [on for read, typed in turns for on in (*[0] * len(read), *[1] * len(typed))]
+    return episode(name, Segment(token_ids=ids, assistant_mask=mask, log_probs=[-1.0 if on else None for on in mask]))
+
+
+def test_the_credit_of_a_command_is_what_it_was_worth_in_its_state(base: Path, start: Path) -> None:
+    """Ways of looking around that come to the same, a command that is one token off, an `exit`, and a loop."""
+    prompt, motd, usage, empty = [1, 2], [3], [4, 5], [6]
+    ls, ls_all, ask, right, wrong, done = [11], [12], [13, 14], [15, 16], [15, 17], [18]
+    episodes = [
+        played("g-s0", (prompt, ls), (motd, ask), (usage, right), (empty, done)),
+        played("g-s1", (prompt, ls_all), (motd, ask), (usage, wrong), (empty, done)),
+        played("g-s2", (prompt, ls), (motd, ask), (usage, right), (empty, done)),
+        played("g-s3", (prompt, ls), (motd, ask), (usage, wrong), (empty, ask), (empty, ask)),
+        played("g-s4", (prompt, ls_all), (motd, wrong)),  # could not be scored
+    ]
+    group = Group("g", episodes, [1.0, 0.0, 1.0, 0.0, None])
+    first, second, third, fourth = policy_rows(
+        [group], settings(base, start, credit="command"), vocabulary=VOCABULARY
+    ).rows
+    assert first.advantages == third.advantages == pytest.approx([2 / 3 - 1 / 2, 0, 0, 1 / 2, 1 / 2, 0])
+    assert second.advantages == pytest.approx([-1 / 2, 0, 0, -1 / 2, -1 / 2, 0])
+    assert fourth.advantages == pytest.approx([2 / 3 - 1 / 2, 0, 0, -1 / 2, -1 / 2, 0, 0, 0, 0])
+    half = settings(base, start, credit="command", negative_weight=0.5)
+    row = policy_rows([group], half, vocabulary=VOCABULARY).rows[1]
+    assert row.advantages == pytest.approx([-1 / 4, 0, 0, -1 / 4, -1 / 4, 0])
+
+
+def test_the_credit_of_commands_in_a_segment_of_its_own(base: Path, start: Path) -> None:
+    """A second segment reads the first's turns as history; only what it typed itself has credit there."""
+    ids, history = [1, 11, 4, 13], segment((3, 2))
+    fork = Segment(token_ids=[*ids, 5, 14], assistant_mask=[0, 0, 0, 0, 0, 1], log_probs=[*[None] * 5, -1.0])
+    other = Segment(token_ids=[*ids, 5, 15], assistant_mask=[0, 0, 0, 0, 0, 1], log_probs=[*[None] * 5, -1.0])
+    group = Group("g", [episode("g-s0", history, fork), episode("g-s1", history, other)], [1.0, 0.0])
+    rows = policy_rows([group], settings(base, start, credit="command"), vocabulary=VOCABULARY).rows
+    assert [list(row.advantages) for row in rows] == [[0, 0], [0.5], [0, 0], [-0.5]]
+
+
 @pytest.mark.parametrize(("weight", "expected"), [(1.0, -0.5), (0.25, -0.125), (0.0, 0.0)])
 def test_failures_may_weigh_less(base: Path, start: Path, weight: float, expected: float) -> None:
     flags = settings(base, start, negative_weight=weight)
     rows = policy_rows(groups_of([[1.0, 0.0]]), flags, vocabulary=VOCABULARY)
-    assert [row.advantage for row in rows.rows] == [0.5, expected]
+    assert [advantage_of(row) for row in rows.rows] == [0.5, expected]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +219,7 @@ def test_every_episode_is_a_row_or_has_its_reason(base: Path, start: Path) -> No
     }  # fmt: skip
     (row,) = data.rows
     assert row.episode == "a-s0"
-    assert row.advantage == pytest.approx(6 / 7)
+    assert advantage_of(row) == pytest.approx(6 / 7)
 
 
 def test_what_was_not_sampled_is_not_trained(base: Path, start: Path) -> None:
@@ -195,7 +240,7 @@ def test_the_ratio_is_clipped(
 ) -> None:
     import torch
 
-    row = PolicyRow("a", [1, 2], [1], [-2.0], advantage, divisor=4, temperature=1.0)
+    row = PolicyRow("a", [1, 2], [1], [-2.0], [advantage], divisor=4, temperature=1.0)
     found, beyond, _ = surrogate(torch.tensor([math.log(ratio) - 2.0]), row, settings(base, start))
     assert float(found) * 4 == pytest.approx(loss, abs=1e-6)
     assert bool(beyond) == clipped
@@ -295,7 +340,7 @@ def trl_log(base: Path, data: Any, flags: RlSettings, steps: int, out: Path) -> 
         "prompt_mask": torch.ones(len(rows), first, dtype=torch.long),
         "completion_ids": padded(completions, 0),
         "completion_mask": padded([[1] * len(one) for one in completions], 0),
-        "advantages": torch.tensor([row.advantage for row in rows]),
+        "advantages": torch.tensor([advantage_of(row) for row in rows]),
         "old_per_token_logps": padded([row.old for row in rows], 0.0),
         "num_items_in_batch": torch.tensor(sum(map(len, completions))),
     }
