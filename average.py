@@ -53,7 +53,7 @@ def main(*, base: str, adapters: list[Path], out: Path, redo: bool) -> int:
         return print_finished(out, base, manifest)
     write_mean(base, adapters, about[0].flags, out)
     write_log(adapters, out)
-    write_identity(out, mean_identity(about, manifest, list(members.values())))
+    write_identity(out, mean_identity(members, manifest))
     counts = {"adapters": len(adapters), "logits_differ_by": reload.in_fresh_process(base, out)}
     stage.finish(out, manifest, ids=members, counts=counts)
     stage.print_summary({"out": str(out), "base": base, **counts})
@@ -130,11 +130,13 @@ def write_log(adapters: Sequence[Path], out: Path) -> None:
     (out / "log_history.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in means))
 
 
-def mean_identity(
-    about: Sequence[AdapterIdentity], manifest: Manifest, members: Sequence[AdapterIdentity]
-) -> AdapterIdentity:
-    """The identity of the mean: a list for each flag that differs in `about`, and the sessions of all `members`."""
-    sessions = each_once(row for one in members for row in one.trained_on)
+def mean_identity(members: Mapping[str, AdapterIdentity], manifest: Manifest) -> AdapterIdentity:
+    """The identity of the mean: a list for each flag that differs, and the trained sessions of all members.
+
+    The flags are those of the members that were trained further, where the start adapter is one, too.
+    """
+    about = trained_further(members)
+    sessions = each_once(row for one in members.values() for row in one.trained_on)
     return AdapterIdentity(
         base=about[0].base,
         base_hash=about[0].base_hash,

@@ -4,7 +4,8 @@
 
 Reads   what runs/practice.sh has played so far: <out>/split, <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; the
         evening's archetypes/holdout. Where they are: <out>/practised, further scenarios to practise in, and
-        <out>/fresh, scenarios that no setting was chosen on, with evals of the start (eval-fresh-sft) and of arms
+        <out>/fresh, scenarios that no setting was chosen on, with evals of the start (eval-fresh-sft) and of arms; and
+        evals in the scenarios of <out>/unread/holdout (eval-unread-*), on which settings may be chosen
 Writes  nothing
 Needs   nothing
 """
@@ -59,12 +60,20 @@ def main(evening: Path, out: Path) -> None:
                 told += f", reward of the start adapter in the same scenarios {mean(before):.3f}"
             print(told)
         print(f"{directory.name}: {push_on_terminals(directory, practised)}")
-    places = {"": out / "reported", "fresh-": out / "fresh", "archetypes-": evening / "archetypes" / "holdout"}
+    places = {
+        "": out / "reported", "fresh-": out / "fresh", "archetypes-": evening / "archetypes" / "holdout",
+        "unread-": out / "unread" / "holdout",
+    }  # fmt: skip
     known = {one.content_hash: one for place in places.values() if place.exists()
              for one in read_scenarios(place, partial=True)}  # fmt: skip
     for directory in sorted(out.glob("eval-*")):
         played = next((place for place in places if place and directory.name.startswith(f"eval-{place}")), "")
-        compare(directory.name, episodes_of(out / f"eval-{played}sft"), episodes_of(directory), known)
+        before, after = episodes_of(out / f"eval-{played}sft"), episodes_of(directory)
+        compare(directory.name, before, after, known)
+        further = out / directory.name.replace("eval-", "eval-fresh-")
+        if not played and further.exists():
+            before |= episodes_of(out / "eval-fresh-sft")
+            compare(f"{directory.name} and {further.name}", before, after | episodes_of(further), known)
 
 
 def push_on_terminals(directory: Path, scenarios: dict[str, Scenario]) -> str:
