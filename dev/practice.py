@@ -2,10 +2,10 @@
 
     python -m dev.practice --evening runs/out/evening --out runs/out/practice
 
-Reads   what runs/practice.sh has played so far: <out>/split, <out>/reported, <out>/pairs, <out>/rl-*, <out>/eval-*; the
-        evening's archetypes/holdout. Where they are: <out>/practised, further scenarios to practise in, and
-        <out>/fresh, scenarios that no setting was chosen on, with evals of the start (eval-fresh-sft) and of arms; and
-        evals in the scenarios of <out>/unread/holdout (eval-unread-*), on which settings may be chosen
+Reads   what runs/practice.sh has played so far: <out>/split, <out>/reported, <out>/pairs, <out>/rl-*, <out>/on-*,
+        <out>/eval-*; the evening's archetypes/holdout. Where they are: <out>/practised, further scenarios to practise
+        in; <out>/fresh, further ones to report on, with evals (eval-fresh-*); and evals in the scenarios of
+        <out>/unread/holdout (eval-unread-*), on which settings may be chosen
 Writes  nothing
 Needs   nothing
 """
@@ -14,7 +14,7 @@ import argparse
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from pipeline.files import read_json, read_record, read_scenarios
+from pipeline.files import read_json, read_manifest, read_record, read_scenarios
 from pipeline.rates import RATES, paired
 from pipeline.tables import format_difference
 from schema import Scenario, Trajectory
@@ -47,7 +47,10 @@ def main(evening: Path, out: Path) -> None:
         print(f"{directory.name}, last {len(rows)} steps: {', '.join(ratios)}")
     practised = {one.id: one for place in (out / "split" / "train", out / "practised") if place.exists()
                  for one in read_scenarios(place, partial=True)}  # fmt: skip
-    for directory in sorted(out.glob("rl-*")):
+    for directory in sorted([*out.glob("rl-*"), *out.glob("on-*")]):
+        manifest = read_manifest(directory)
+        if manifest is None or manifest.stage != "rl":  # the mean of a run and its start
+            continue
         rows = read_history(directory)
         for first in range(0, len(rows), 9):
             part = rows[first : first + 9]
@@ -68,12 +71,12 @@ def main(evening: Path, out: Path) -> None:
              for one in read_scenarios(place, partial=True)}  # fmt: skip
     for directory in sorted(out.glob("eval-*")):
         played = next((place for place in places if place and directory.name.startswith(f"eval-{place}")), "")
-        before, after = episodes_of(out / f"eval-{played}sft"), episodes_of(directory)
-        compare(directory.name, before, after, known)
+        start, end = episodes_of(out / f"eval-{played}sft"), episodes_of(directory)
+        compare(directory.name, start, end, known)
         further = out / directory.name.replace("eval-", "eval-fresh-")
         if not played and further.exists():
-            before |= episodes_of(out / "eval-fresh-sft")
-            compare(f"{directory.name} and {further.name}", before, after | episodes_of(further), known)
+            start |= episodes_of(out / "eval-fresh-sft")
+            compare(f"{directory.name} and {further.name}", start, end | episodes_of(further), known)
 
 
 def push_on_terminals(directory: Path, scenarios: dict[str, Scenario]) -> str:

@@ -22,7 +22,7 @@
 # ADAPTER         the SFT adapter (default: the evening's), as in practice.sh
 # USD_PER_HOUR    the example price of this machine, for the plans and the costs (default 0.1)
 # EVENING PRACTICE OUT EPISODES FRONTIER    other directories and sizes, and the sizes of both others, for a trial run:
-#     export EVENING=/tmp/evening PRACTICE=/tmp/practice N=32 OTHERS=6 EPOCHS=1 NEW=16 EPISODES=4 STEPS=4
+#     export EVENING=/tmp/evening PRACTICE=/tmp/practice N=32 OTHERS=6 EPOCHS=1 NEW=48 EPISODES=4 STEPS=4
 #     OUT=/tmp/cascade runs/cascade.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."

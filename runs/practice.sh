@@ -28,7 +28,7 @@
 # TEMPERATURE     of the arms' episodes (default 0.7)
 # EVENING OUT NEW FRESH FURTHER SAMPLES UPDATES EPISODES STEPS    other directories and sizes, for a trial run after one
 # of evening.sh:
-#     EVENING=/tmp/evening OUT=/tmp/practice NEW=16 FRESH=4 FURTHER=4 SAMPLES=4 UPDATES=2 EPISODES=4 runs/practice.sh
+#     EVENING=/tmp/evening OUT=/tmp/practice NEW=48 FRESH=4 FURTHER=4 SAMPLES=4 UPDATES=2 EPISODES=4 runs/practice.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
