@@ -187,7 +187,7 @@ def sampled_places(segment: Segment) -> list[int]:
 Turn = tuple[int, ...]  # the ids of what was read or sampled
 
 
-def turns_of(segment: Segment) -> Iterator[tuple[range, Turn, Turn]]:
+def typed_turns(segment: Segment) -> Iterator[tuple[range, Turn, Turn]]:
     """Each turn of the operator: its positions, the turn before with what it brought, and the turn itself."""
     before = begin = 0
     for end, (on, after) in enumerate(zip(segment.assistant_mask, [*segment.assistant_mask[1:], 0], strict=True), 1):
@@ -209,7 +209,7 @@ def turn_advantages(group: Group) -> dict[str, list[dict[int, float]]]:
     state_rewards: dict[Turn, dict[str, float]] = defaultdict(dict)
     turn_rewards: dict[tuple[Turn, Turn], dict[str, float]] = defaultdict(dict)
     scored = [
-        (one.id, list(map(list, map(turns_of, segments_of(one)))), reward)
+        (one.id, list(map(list, map(typed_turns, segments_of(one)))), reward)
         for one, reward in zip(group.episodes, group.rewards, strict=True)
         if reward is not None
     ]
