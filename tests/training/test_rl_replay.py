@@ -69,9 +69,15 @@ def test_the_episodes_of_a_run_come_in_its_steps(base: Path, tmp_path: Path) -> 
 def test_other_episodes_come_by_sample_number(base: Path, tmp_path: Path) -> None:
     rows = played("a-s0", "a-s1", "a-s2", "b-s0", "b-s1", "c-s0")
     write_json(tmp_path / "manifest.json", {"stage": "rollout", "finished": True})
-    steps, left_out = steps_of(rows, base, replay=tmp_path, groups=2)
-    assert steps == [[["a-s0", "a-s1"], ["b-s0", "b-s1"]], [["c-s0"], ["a-s2"]]]
-    assert left_out == {}
+    orders = []
+    for seed in range(8):
+        steps, left_out = steps_of(rows, base, replay=tmp_path, groups=2, seed=seed)
+        *first, again = [group for step in steps for group in step]
+        assert sorted(first) == [["a-s0", "a-s1"], ["b-s0", "b-s1"], ["c-s0"]]  # each scenario once
+        assert (again, left_out) == (["a-s2"], {})  # before one comes again
+        assert steps_of(rows, base, replay=tmp_path, groups=2, seed=seed)[0] == steps
+        orders.append(steps[0])
+    assert any(one != orders[0] for one in orders)  # the seed decides the order
 
 
 def test_ids_that_the_renderer_would_not_give_are_seen(base: Path) -> None:
