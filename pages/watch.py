@@ -382,13 +382,13 @@ def view_of(found: Snapshot, directory: Path) -> Any:
 def wait_for_manifest(directory: Path) -> None:
     """Return once there is a manifest, or after BEGIN_SECONDS; at once where no stage is about to write one.
 
-    A stage that begins creates its directory and its lock first.
+    A stage that begins creates its directory and its lock first, and writes the manifest under a hidden name.
     """
     deadline = time.monotonic() + BEGIN_SECONDS
     while (
         directory.is_dir()
         and not (directory / "manifest.json").exists()
-        and (locks.is_held(directory) or not any(directory.iterdir()))
+        and (locks.is_held(directory) or all(path.name.startswith(".") for path in directory.iterdir()))
         and time.monotonic() < deadline
     ):
         time.sleep(SECONDS / 5)

@@ -238,6 +238,8 @@ def test_half_a_manifest_is_one_line_that_names_it(text: str, words: str, tmp_pa
 def test_a_stage_that_has_just_begun_gets_time_to_write_its_manifest(held: bool, tmp_path: Path) -> None:
     if held:
         locks.hold(tmp_path)
+    else:
+        (tmp_path / ".manifest.json.1.tmp").write_text("{")  # half written: it has its name once it is whole
     try:
         threading.Timer(1.0, begun, [tmp_path, "generate"], {"flags": {"n": 4}}).start()
         wait_for_manifest(tmp_path)
