@@ -19,7 +19,15 @@ from pipeline.rates import RATES, paired
 from pipeline.tables import format_difference
 from schema import Scenario, Trajectory
 from training.history import read_history
-from training.policy_gradient import advantages, is_solved, reward_of
+from training.policy_gradient import (
+    Group,
+    advantages,
+    is_solved,
+    reward_of,
+    segments_of,
+    turn_advantages,
+    typed_turns,
+)
 from training.rl_settings import RlSettings
 
 LOG_RATIOS = ("chosen_log_ratio", "chosen_ending_log_ratio")
@@ -29,16 +37,19 @@ Episodes = dict[str, Trajectory]  # by the scenario's hash
 def main(evening: Path, out: Path) -> None:
     """Print everything that is there."""
     kept: dict[str, list[bool]] = defaultdict(list)
+    by_scenario: dict[str, list[Trajectory]] = defaultdict(list)
     failed: Counter[str] = Counter()
     for path in sorted((out / "pairs").glob("*-s*.json")):
         episode = read_record(path, Trajectory)
         kept[episode.scenario_id].append(episode.kept)
+        by_scenario[episode.scenario_id].append(episode)
         failed[episode.outcome] += not episode.kept
     if kept:
         every, none = sum(all(one) for one in kept.values()), sum(not any(one) for one in kept.values())
         print(f"pairs: {sum(map(len, kept.values()))} episodes, {sum(map(sum, kept.values()))} kept; "
               f"{len(kept)} scenarios: all in {every}, none in {none}, some in {len(kept) - every - none}; "
               f"not kept: {', '.join(f'{count} {outcome}' for outcome, count in sorted(failed.items()))}")  # fmt: skip
+        print(credited([Group(id_, group, [float(one.kept) for one in group]) for id_, group in by_scenario.items()]))
     for directory in sorted(one for one in out.glob("dpo*") if one.is_dir()):
         rows = read_history(directory)[-10:]
         if not rows:
@@ -77,6 +88,23 @@ def main(evening: Path, out: Path) -> None:
         if not played and further.exists():
             start |= episodes_of(out / "eval-fresh-sft")
             compare(f"{directory.name} and {further.name}", start, end | episodes_of(further), known)
+
+
+def credited(groups: list[Group]) -> str:
+    """How many commands have an advantage with --credit command, in the groups with a signal."""
+    episodes = with_one = commands = taught = 0
+    for group in groups:
+        if group.has_signal:
+            found = turn_advantages(group)
+            for one in group.episodes:
+                parts = zip(segments_of(one), found[one.id], strict=True)
+                credit = [by_place[places[0]] for part, by_place in parts for places, _, _ in typed_turns(part)]
+                episodes, with_one = episodes + 1, with_one + any(credit)
+                commands, taught = commands + len(credit), taught + sum(map(bool, credit))
+    return (
+        f"credit by command: of {episodes} episodes in groups with a signal {with_one} have a turn with an advantage; "
+        f"{taught} of {commands} turns have one"
+    )
 
 
 def push_on_terminals(directory: Path, scenarios: dict[str, Scenario]) -> str:

@@ -7,14 +7,14 @@
 An episode has one reward. Its advantage is the reward minus the mean over the episodes of its group, each counted once
 however many segments it has; nothing is divided by a standard deviation unless --divide-by-std says so. An episode that
 could not be scored has no reward and is in no mean. With --credit command each turn has an advantage of its own
-(`turn_advantages`). --negative-weight scales the advantages below 0, of what failed,
-against those of what succeeded (Zhu et al. 2025, arXiv 2506.01347). The loss is (1 / E) sum over the E episodes of
-(1 / T) sum over the sampled tokens of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) -
-recorded log-prob) and A is the advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's
-sampled tokens with --loss-type grpo (Shao et al. 2024, arXiv 2402.03300), and their mean over the step's episodes with
-dapo, which makes every token of a step weigh the same (Yu et al. 2025, arXiv 2503.14476). With --kl the term
-kl * (exp(d) - d - 1), d = log pi_start(t) - log pi(t), is added to each token. With --sft-data the mean SFT loss
-of some sessions, per token, is added --sft-weight times (PPO-ptx: Ouyang et al. 2022, arXiv 2203.02155).
+(`turn_advantages`). --negative-weight scales the advantages below 0, of what failed, against those of what succeeded
+(Zhu et al. 2025, arXiv 2506.01347). The loss is (1 / E) sum over the E episodes of (1 / T) sum over the sampled tokens
+of an episode of -min(r A, clip(r, 1 - low, 1 + high) A), where r = exp(log pi(t) - recorded log-prob) and A is the
+advantage (Schulman et al. 2017, arXiv 1707.06347). T is the number of the episode's sampled tokens with --loss-type
+grpo (Shao et al. 2024, arXiv 2402.03300), and their mean over the step's episodes with dapo, which makes every token of
+a step weigh the same (Yu et al. 2025, arXiv 2503.14476). With --kl the term kl * (exp(d) - d - 1), d = log pi_start(t)
+- log pi(t), is added to each token. With --sft-data the mean SFT loss of some sessions, per token, is added
+--sft-weight times (PPO-ptx: Ouyang et al. 2022, arXiv 2203.02155).
 
 Log-probs are recorded at the sampling temperature, so those of the policy and of the start are computed at it too. An
 end marker that was appended to a turn of full length was not sampled: it has no log-prob and is not trained.
@@ -256,8 +256,8 @@ def policy_rows(groups: Sequence[Group], settings: RlSettings, *, vocabulary: in
                 places[last] = [place for place in places[last] if place < begin]
             data.episodes += 1
             for index, (segment, at) in enumerate(zip(segments, places, strict=True)):
-                credit = [by_turn[episode.id][index][place] if by_turn else advantage for place in at]
                 if at:
+                    credit = [by_turn[episode.id][index][place] if by_turn else advantage for place in at]
                     row = PolicyRow(
                         episode=episode.id,
                         token_ids=segment.token_ids[: at[-1] + 1],

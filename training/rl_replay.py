@@ -31,9 +31,8 @@ def replay_groups(
 
     Samples 0 to 3 of a scenario are the group of its first visit, 4 to 7 that of its second (with --episodes 4). The
     steps are those of the run that played them; else all scenarios come once before any comes twice, in an order that
-    --seed decides. Left out are
-    episodes of other scenarios (`other_scenario`), those with ids that `renderer` would not give (`other_render`), and
-    those of a step that the run has not logged (`unfinished_step`).
+    --seed decides. Left out are episodes of other scenarios (`other_scenario`), those with ids that `renderer` would
+    not give (`other_render`), and those of a step that the run has not logged (`unfinished_step`).
     """
     by_id = {one.id: one for one in scenarios}
     foreign = of_other_render(episodes, renderer)
