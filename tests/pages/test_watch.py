@@ -71,16 +71,16 @@ def test_a_running_sft_is_followed_to_its_end(base: Path, tmp_path: Path) -> Non
     for index in range(4):
         write_record(tmp_path / "data", tiny.trajectory(f"t{index}-s0"))
     told, lines = followed(
-        out, "sft.py", "--data", tmp_path / "data", "--base", base, "--out", out, "--epochs", "10", "--accum", "1",
+        out, "sft.py", "--data", tmp_path / "data", "--base", base, "--out", out, "--epochs", "100", "--accum", "1",
         "--dtype", "fp32", "--no-reload",
-    )  # fmt: skip
+    )  # fmt: skip; 400 steps: seconds, of which the view has to see two different steps
     assert told == {"out": str(out), "records": 0, "state": "finished"}
     assert lines[0].startswith("sft running | step ")
     steps = [int(line.split("step ")[1].split("/")[0]) for line in lines]
     assert steps == sorted(steps)
     assert len(set(steps)) > 2, lines
-    assert any(re.search(r"running \| step \d+/40, loss \d.* \| \d+:\d\d left", line) for line in lines), lines
-    assert re.match(r"sft finished \| step 40/40, loss \d\.\d{4} over 10 steps, epoch 10, lr ", lines[-1]), lines
+    assert any(re.search(r"running \| step \d+/400, loss \d.* \| \d+:\d\d left", line) for line in lines), lines
+    assert re.match(r"sft finished \| step 400/400, loss \d\.\d{4} over 10 steps, epoch 100, lr ", lines[-1]), lines
 
 
 @pytest.mark.docker
