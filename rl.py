@@ -35,6 +35,7 @@ from model.render import Renderer
 from operators.evaluation import MAX_VOIDED_SHARE
 from operators.rollouts import refuse_other_image
 from pipeline.files import (
+    EPISODES,
     read_scenarios,
     read_trajectories,
     write_identity,
@@ -60,7 +61,7 @@ from training.inspection import Finding
 from training.plan import Plan, plan_of, print_plan
 from training.policy_gradient import Group, PolicyData, PolicyRow, policy_rows, sft_rows
 from training.rl_replay import refuse_other_base, replay_groups
-from training.rl_run import EPISODES, RlState, sessions_of_state, train_policy
+from training.rl_run import RlState, sessions_of_state, train_policy
 from training.rl_settings import RlSettings, add_rl_flags
 
 Steps = list[list[Group]]  # the groups of each step of a replay

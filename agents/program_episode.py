@@ -28,15 +28,15 @@ from model.render import login, session_messages
 from operators.episode import Episode, graded
 from pipeline.verdicts import terminal_of, verdict_of
 from sandbox.checker import KILLED
-from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions, api, docker_call
-from sandbox.session import OPERATOR, LockedOutError, Session, SessionSource, end_of, session
+from sandbox.containers import OPERATOR_UID, Process, SandboxError, SandboxOptions, docker_call
+from sandbox.session import OPERATOR, LockedOutError, Session, SessionSource, end_of, is_running, session
 from sandbox.wrapper import LOGIN, CappedOutput
 from schema import HOME, VOIDED, AgentRun, Message, OperatorInfo, Outcome, Scenario, Step, Trajectory
 
 READY = 'until [ -e /run/op/ready ]; do :; done; exec "$@"'
 OUTPUT_BYTES = 1 << 16  # of the program's own output that are kept
 SPARE_SECONDS = 600.0  # of a sandbox's lifetime beside the program's: start, checker, a slow Docker
-ENDING_SECONDS = 3.0  # between the end of a container's processes and its own
+ENDING_SECONDS = 10.0  # between the end of a container's processes and its own
 RECORD_SECONDS = 30.0  # for a reply that is being recorded when its session is closed
 FACTS = (
     "This is a Linux machine with a busybox userland, dash as its shell, and no network. "
@@ -242,15 +242,9 @@ def require_running(container: str) -> None:
 
     Its processes are killed first, and Docker removes it at once.
     """
-    import docker
-
     deadline = time.monotonic() + ENDING_SECONDS
     while time.monotonic() < deadline:
-        try:
-            running = api().inspect_container(container)["State"]["Running"]
-        except docker.errors.NotFound:
-            running = False
-        if not running:
+        if not is_running(container):
             raise end_of(container)
         time.sleep(0.1)
 
@@ -278,6 +272,8 @@ class ProgramRun:
         try:
             why = self._wait(process, shell, watch, began, cancelled)
             if why is None:
+                if watch.session is not None:
+                    watch.session.close()  # its last reply may still be on its way into the record, and decides
                 self.exit_code = process.exit_code()
                 if self.exit_code in (None, KILLED):
                     require_running(shell.container)

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 from pydantic import ValidationError
 
 from pipeline import locks
-from pipeline.files import LIVE, read_manifest
+from pipeline.files import EPISODES, LIVE, read_manifest
 from pipeline.hidden import as_text
 from pipeline.rates import rate_of
 from pipeline.tables import format_rate
@@ -28,6 +28,7 @@ from training.history import LARGEST, LOG, is_figure, read_history
 
 SECONDS = 0.5  # between two looks
 BEGIN_SECONDS = 10.0  # for which a directory may be empty
+CLOCK_SECONDS = 0.02  # the kernel's clock of files goes by ticks: a record's time is up to one behind time.time()
 COMMAND_WIDTH = 100
 RECENT_STEPS = 10
 AVERAGED = ("loss", "reward")  # over the recent steps of a training
@@ -134,7 +135,7 @@ class Watcher:
         if manifest.stage is None:
             raise BadInputError(f"{path}: stage: missing; name the --out of a stage that has begun")
         now = time.time()
-        inside = (episodes_of_rl(),) if manifest.stage == "rl" else INSIDE.get(manifest.stage, ())
+        inside = (EPISODES,) if manifest.stage == "rl" else INSIDE.get(manifest.stage, ())
         places = [self.directory, *(path for name in inside for path in sorted(self.directory.glob(name)))]
         tallies = [tally for place in places if (tally := self._tally(place)).done or tally.live or tally.unreadable]
         history = None
@@ -163,7 +164,7 @@ class Watcher:
             tally.verified += record["verified"]
             tally.voided += outcome in VOIDED
             tally.outcomes[outcome or "written"] += 1
-            tally.since_start += tally.live is not None and record["written"] >= tally.live.started
+            tally.since_start += tally.live is not None and record["written"] >= tally.live.started - CLOCK_SECONDS
         return tally
 
     def _record(self, path: Path) -> dict[str, Any]:
@@ -195,18 +196,11 @@ class Watcher:
         return (last - first) / (ended - began) if last > first and ended > began else None
 
 
-def episodes_of_rl() -> str:
-    """The name of the directory in rl.py's --out that holds its episodes."""
-    from training.rl_run import EPISODES  # here: it imports much, and only a run of rl.py needs it
-
-    return EPISODES
-
-
 def directory_of_run(directory: Path) -> Path:
     """The directory whose run is meant: rl.py's --out where its directory of episodes is named."""
     manifest = read_manifest(directory)
     whole = directory.resolve()
-    if manifest is None or manifest.stage != "rl" or whole.name != episodes_of_rl():
+    if manifest is None or manifest.stage != "rl" or whole.name != EPISODES:
         return directory
     return whole.parent if (whole.parent / "manifest.json").exists() else directory
 

@@ -87,7 +87,8 @@ _live: set[str] = set()  # names of the containers and volumes of this process t
 _making: set[str] = set()  # containers that Docker is being asked to create
 _closed = False  # nothing may be created any more
 _live_lock = threading.Lock()
-RUN = secrets.token_hex(6)  # the label of everything that this process creates
+LABEL = "sekft.run"  # on everything that is created here; by it `reap` finds what there is
+RUN = secrets.token_hex(6)  # the value of that label on everything that this process creates
 
 
 @cache
@@ -206,7 +207,7 @@ def identity() -> dict[str, str]:
     boot = Path("/proc/sys/kernel/random/boot_id")
     namespaces = [one for one in (Path("/proc/self/ns/pid"), Path("/proc/self/ns/time")) if one.is_symlink()]
     return {
-        "sekft.run": RUN,
+        LABEL: RUN,
         "sekft.host": " ".join(
             [socket.gethostname(), *(str(one.readlink()) for one in namespaces if one.is_symlink())]
         ),
@@ -262,7 +263,7 @@ def reap() -> int:
     One line on stderr names each that cannot be removed, and each whose labels are malformed; those are left alone.
     Raises SandboxError without Docker.
     """
-    filters = {"label": "sekft.run"}
+    filters = {"label": LABEL}
     with docker_call("reap"):
         found = [(one["Id"], "container", one["Labels"]) for one in api().containers(all=True, filters=filters)]
         found += [(one["Name"], "volume", one["Labels"]) for one in api().volumes(filters=filters)["Volumes"] or []]

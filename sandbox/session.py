@@ -27,6 +27,7 @@ from sandbox.checker import CHECKER_PATH, KILLED, Check, CheckerContainer
 from sandbox.containers import (
     DEFAULTS,
     DOCKER_SECONDS,
+    END_SECONDS,
     FILE_BYTES,
     OPERATOR_UID,
     Process,
@@ -452,10 +453,13 @@ class Session:
         """End the operator's container. It must answer first: so the volume that was mounted is the operator's own."""
         assert self._pid1 is not None
         answer, last = CappedOutput(64), secrets.token_hex(8)
+        ended: bool | None = False
         self._pid1.send(f"{last}\n".encode())
         with contextlib.suppress(ConnectionError):
-            self._pid1.pump(answer.feed, time.monotonic() + DOCKER_SECONDS)
+            ended = self._pid1.pump(answer.feed, time.monotonic() + DOCKER_SECONDS)
         if answer.kept() != f"{last}\n".encode():
+            if ended is None:
+                raise SandboxError(f"{self.container} gives no sign of life")
             raise end_of(self.container)
         self._close_channel()
         await_end(self.container)
@@ -511,17 +515,30 @@ def start_operator(name: str, volume: str, options: SandboxOptions) -> Stream:
         return start(name)
 
 
+def is_running(container: str) -> bool:
+    """True while a container runs, as far as Docker knows. Its event `die` is reported before this is False."""
+    import docker
+
+    try:
+        return bool(api().inspect_container(container)["State"]["Running"])
+    except docker.errors.NotFound:
+        return False
+
+
 def end_of(container: str) -> Exception:
     """The error for an operator's container that has ended early: LockedOutError where its own memory limit ended it.
 
     Docker removes the container at once, so only its events tell. A container that something else killed is not the
     operator's doing.
     """
-    asked = time.time()
-    # Docker needs a moment to report the end that its connection has shown already.
+    asked, deadline = time.time(), time.monotonic() + END_SECONDS
+    # A busy Docker notices the end seconds after its connection has shown it, and reports nothing before.
+    while is_running(container) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    # Of the two events, `oom` may be the later one.
     events = api().events(
         since=asked - OOM_SECONDS,
-        until=asked + 1,
+        until=time.time() + 1,
         filters={"container": container, "event": ["oom", "die"]},
         decode=True,
     )

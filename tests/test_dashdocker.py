@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -50,9 +49,7 @@ def test_no_permission_on_the_socket_is_named(tmp_path: Path) -> None:
 
 
 def test_help_loads_no_docker() -> None:
-    began = time.monotonic()
     assert command("--help").returncode == 0
-    assert time.monotonic() - began < 5
     code = "import sys, dashdocker; print([m for m in ('docker', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "[]\n"

@@ -145,7 +145,7 @@ def command(*arguments: Any) -> list[str]:
 def test_killed_run_resumes_to_the_same_adapter(
     moment: str, base: Path, start: Path, data: Path, tmp_path: Path
 ) -> None:
-    flags = ["--adapter", start, "--data", data, "--base", base, "--epochs", 5, "--accum", 2, "--lr", "5e-3",
+    flags = ["--adapter", start, "--data", data, "--base", base, "--epochs", 15, "--accum", 2, "--lr", "5e-3",
              "--dtype", "fp32"]  # fmt: skip
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     whole, cut = tmp_path / "whole", tmp_path / "cut"
@@ -154,7 +154,9 @@ def test_killed_run_resumes_to_the_same_adapter(
         command(*flags, "--out", cut), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     name = "reference.jsonl" if moment == "reference" else "log_history.jsonl"
-    last = random.randrange(1, len((whole / name).read_text().splitlines()) * 3 // 4)
+    lines = len((whole / name).read_text().splitlines())
+    last = random.randrange(1, max(2, lines // 3))  # enough is left for a kill that comes late
+    print(f"killed after {last} of {lines} lines of {name}")
     deadline = time.monotonic() + 120
     while not (cut / name).exists() or (cut / name).read_text().count("\n") < last:
         assert process.poll() is None
@@ -166,7 +168,8 @@ def test_killed_run_resumes_to_the_same_adapter(
         stream.write('{"id": "p0-s')  # half a line
     done = subprocess.run(command(*flags, "--out", cut), env=environment, check=True, capture_output=True, text=True)
     resumed = json.loads(done.stdout)["resumed_from"]
-    assert (resumed or 0) > 0 if moment == "training" and last >= 4 else True, last  # saved every third step
+    if moment == "training" and last > lines // 10:  # a tenth of the steps lies between checkpoints
+        assert resumed
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
     assert history(cut) == history(whole)
     rows = [json.loads(line) for line in (cut / "reference.jsonl").read_text().splitlines()]

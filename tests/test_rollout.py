@@ -190,27 +190,37 @@ def test_random_base_is_recorded_and_not_kept(few: Path, base: Path, tmp_path: P
 @contextlib.contextmanager
 def transformers_serve(base: Path, log: Path) -> Iterator[str]:
     """The chat server of transformers, which was not written here, on a free loopback port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     program = Path(sys.executable).with_name("transformers")
-    with log.open("w") as stream:
-        process = subprocess.Popen(
-            [program, "serve", base, "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"],
-            env=clean_environment(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1"), stdout=stream, stderr=stream,
-        )  # fmt: skip
+    for _ in range(3):  # another process may take the port before the server listens, which then ends
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with log.open("w") as stream:
+            process = subprocess.Popen(
+                [program, "serve", base, "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"],
+                env=clean_environment(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1"), stdout=stream, stderr=stream,
+            )  # fmt: skip
+        if ready(process, port, log):
+            break
     try:
-        deadline = time.monotonic() + 120
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.2)
+        assert process.poll() is None, log.read_text()
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
         process.wait(30)
+
+
+def ready(process: subprocess.Popen[bytes], port: int, log: Path) -> bool:
+    """Wait until a server accepts connections; false where it ended instead."""
+    deadline = time.monotonic() + 300
+    while process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return process.poll() is None
+        if time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(log.read_text())
+        time.sleep(0.2)
+    return False
 
 
 @pytest.mark.slow

@@ -36,8 +36,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def serving(*flags: str) -> Iterator[dict[str, Any]]:
     """serve.py in a process of its own, and its line on stdout; it is interrupted at the end."""
+    dtype = () if "--url" in flags else ("--dtype", "fp32")  # in bf16, which some CPUs choose, batches change tokens
     process = subprocess.Popen(
-        [*program("serve.py"), *flags, "--port", "0"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [*program("serve.py"), *flags, *dtype, "--port", "0"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, preexec_fn=heed_signals, env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )  # fmt: skip
     assert process.stdout is not None
@@ -165,5 +166,5 @@ def fit_tiny(base: Path, place: Path, **changes: Any) -> Path:
     """An adapter of two sessions."""
     for index in range(2):
         write_record(place / "data", tiny.trajectory(f"t{index}-s0"))
-    fit(fit_settings(base=str(base), data=place / "data", out=place / "adapter", **changes))
+    fit(fit_settings(base=str(base), data=place / "data", out=place / "adapter", dtype="fp32", **changes))
     return place / "adapter"

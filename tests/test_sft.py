@@ -188,13 +188,15 @@ def test_saved_adapter_changes_the_base(trained: tuple[Path, dict[str, Any]], ba
 
 @pytest.mark.parametrize("batch", [1, 2])
 def test_killed_run_resumes_to_the_same_adapter(batch: int, base: Path, data: Path, tmp_path: Path) -> None:
-    flags = ["--data", data, "--base", base, "--epochs", 6 * batch, "--accum", 2, "--batch", batch, *QUICK]
+    flags = ["--data", data, "--base", base, "--epochs", 12 * batch, "--accum", 2, "--batch", batch, *QUICK]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     summary(run(*flags, "--out", whole))
     process = subprocess.Popen(
         command(*flags, "--out", cut), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    last = random.randrange(1, len(history(whole)) * 3 // 4)  # a checkpoint is written every third step
+    steps = len(history(whole))
+    last = random.randrange(1, steps // 3)  # enough is left for a kill that comes late
+    print(f"killed after {last} of {steps} steps")
     deadline = time.monotonic() + 120
     while not (cut / "log_history.jsonl").exists() or len(history(cut)) < last:
         assert process.poll() is None
@@ -205,7 +207,7 @@ def test_killed_run_resumes_to_the_same_adapter(batch: int, base: Path, data: Pa
     assert not (cut / "adapter_model.safetensors").exists(), last
     (cut / "checkpoints" / "checkpoint-9999").mkdir()  # left by a kill during a save
     resumed = summary(run(*flags, "--out", cut))
-    assert last < 4 or resumed["resumed_from"] > 0, last
+    assert last <= steps // 10 or resumed["resumed_from"] > 0  # a tenth of the steps lies between checkpoints
     assert (cut / "adapter_model.safetensors").read_bytes() == (whole / "adapter_model.safetensors").read_bytes()
     assert history(cut) == history(whole)
 

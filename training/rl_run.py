@@ -27,7 +27,7 @@ from operators.episode import Episode, EpisodeLimits
 from operators.local import LocalOperator
 from operators.ray_episodes import EpisodeNode
 from operators.rollouts import RolloutPlan, read_finished, run_episodes
-from pipeline.files import read_json, write_identity, write_json
+from pipeline.files import EPISODES, read_json, write_identity, write_json
 from pipeline.holdout import session_of
 from pipeline.rates import agent_counts, behaviour_of, outcome_counts
 from pipeline.ray_workers import Nodes
@@ -52,7 +52,7 @@ from training.rl_nodes import FILES, hand_out, policy_nodes, policy_operator
 from training.rl_settings import RlSettings
 from training.run import free_memory
 
-EPISODES, STATES, SAVED = "episodes", "checkpoints", "steps"  # directories in --out
+STATES, SAVED = "checkpoints", "steps"  # directories in --out, beside EPISODES
 STATE = "state.json"
 
 

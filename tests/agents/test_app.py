@@ -349,7 +349,7 @@ def test_a_request_that_is_repeated_while_it_is_under_way_is_answered_once(
     for thread in threads:
         thread.start()
         until(lambda: backend.under_way == 1)
-    time.sleep(0.5)  # the others have arrived
+    until(lambda: [one.waiting for one in [*session.under_way.values()]] == [3])  # the others have arrived
     backend.held.clear()
     for thread in threads:
         thread.join(60)

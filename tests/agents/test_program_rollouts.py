@@ -26,6 +26,7 @@ from pipeline.rates import agent_counts
 from sandbox.containers import IMAGE
 from schema import BadInputError, OperatorInfo, Scenario
 from tests.helpers import ROOT, tiny
+from tests.helpers.agent_image import build_agent_image
 from tests.helpers.processes import heed_signals, sandboxes_of
 from tests.helpers.real_base import real_base
 from tests.helpers.rollouts import clean_environment, command_line, made, script, write_scenarios
@@ -36,7 +37,7 @@ AGENT = ("--operator", "agent", "--agent", "plain")
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    subprocess.run(["sh", "runs/agent_image.sh", "plain"], cwd=ROOT, check=True, timeout=600)
+    build_agent_image("plain")
     return real_base(tmp_path_factory)
 
 

@@ -49,7 +49,7 @@ def passes_of(model: Any) -> list[int]:
 
 @pytest.mark.parametrize("load_4bit", [False, True])
 def test_kept_cache_is_compared_with_re_prefill(base: Path, load_4bit: bool, peak: None) -> None:
-    model = load_model(base, device="cpu", load_4bit=load_4bit)[0]
+    model = load_model(base, dtype="fp32", device="cpu", load_4bit=load_4bit)[0]
     lengths = passes_of(model)
     table = episodes.cache(model, hardware.shape_of(str(base)), 1, prompt=200, turns=3, output=20)
     assert table["context_tokens"] == 200 + 2 * 20 + 3 * 20
@@ -66,7 +66,7 @@ def test_kept_cache_is_compared_with_re_prefill(base: Path, load_4bit: bool, pea
 
 @pytest.mark.parametrize("load_4bit", [False, True])
 def test_sessions_alone_are_compared_with_all_at_once(base: Path, load_4bit: bool, peak: None) -> None:
-    model = load_model(base, device="cpu", load_4bit=load_4bit)[0]
+    model = load_model(base, dtype="fp32", device="cpu", load_4bit=load_4bit)[0]
     lengths = passes_of(model)
     table = episodes.concurrency(model, hardware.shape_of(str(base)), 1, 3, prompt=30, turns=2)
     one_by_one = 3 * 2 * 24
@@ -80,7 +80,7 @@ def test_sessions_alone_are_compared_with_all_at_once(base: Path, load_4bit: boo
 
 
 def test_operations_equal_the_matrix_products(base: Path) -> None:
-    model, shape = load_model(base, device="cpu")[0], hardware.shape_of(str(base))
+    model, shape = load_model(base, dtype="fp32", device="cpu")[0], hardware.shape_of(str(base))
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         next_logits(model, list(range(300)))
     counts = {str(name): count for name, count in counter.get_flop_counts()["Global"].items()}
@@ -115,7 +115,7 @@ def test_swap_is_compared_with_a_cold_start(base: Path, tmp_path: Path) -> None:
     assert done == 0
     table = json.loads(out.read_text())["swap"]
     assert set(table["swap"]) == set(table["cold_start"]) == COSTS
-    assert table["cold_start"]["cpu_seconds"] > 1  # torch alone takes longer to import
+    assert table["cold_start"]["cpu_seconds"] > 0.3  # torch alone takes longer to import
     assert table["cold_start"]["peak_megabytes_above"] > 100
     assert table["times_as_fast"] > 1
 
@@ -159,7 +159,7 @@ def test_real_episodes_alone_and_at_once(base: Path, tmp_path: Path) -> None:
 
 
 def test_different_episode_is_counted(base: Path) -> None:
-    model = load_model(base, device="cpu")[0]
+    model = load_model(base, dtype="fp32", device="cpu")[0]
     (ids, mask), _ = episodes.play(Decoder(model), 0, prompt=30, turns=1, output=0, length=4)
     changed = [*ids[:-1], (ids[-1] + 1) % 4096]
     counts = episodes.transcripts(model, [[(ids, mask), (ids, mask)], [(ids, mask), (changed, mask)]])

@@ -118,6 +118,7 @@ def test_the_bare_base_plays_without_the_adapter_on_a_node_too(cluster: TwoNodes
     base = tiny.base(tmp_path / "base")
     start = policy.undecided_adapter(base, tmp_path / "sft", policy.write_worlds(tmp_path / "worlds"))
     flags = ["--base", str(base), "--scenarios", str(few), "--n", "2", "--max-steps", "2", "--max-new-tokens", "8"]
+    flags += ["--dtype", "fp32"]  # in bf16, which some CPUs choose, the batch would change the tokens
     alone = python("eval.py", "--out", str(tmp_path / "alone"), *flags)
     both = ["--adapter", str(start), "--compare-base", "--ray", cluster.address]
     beside = python("eval.py", "--out", str(tmp_path / "beside"), *flags, *both)

@@ -112,12 +112,23 @@ def test_a_living_owner_keeps_its_sandboxes_from(place: str) -> None:
     assert done.stdout == "False\n", done.stderr
 
 
+@pytest.fixture
+def own_label(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A label by which this process's `reap`, and no other test's, finds what a test plants."""
+    identity()  # cached with the label that everything else has
+    label = f"sekft.test.{secrets.token_hex(6)}"
+    monkeypatch.setattr(containers, "LABEL", label)
+    return label
+
+
 @docker_needed
 @pytest.mark.parametrize("labels", [{}, {"sekft.pid": "x 1"}, {"sekft.pid": "-1 1"}, {"sekft.pid": f"{10**30} 1"}])
-def test_a_malformed_label_is_one_line(labels: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    mine = {key: value for key, value in identity().items() if key != "sekft.pid"}
+def test_a_malformed_label_is_one_line(
+    labels: dict[str, str], own_label: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = {key: value for key, value in identity().items() if key not in ("sekft.run", "sekft.pid")}
     name = f"sekft-test-{secrets.token_hex(6)}"
-    api().create_volume(name, labels={**mine, **labels})
+    api().create_volume(name, labels={**mine, **labels, own_label: ""})
     try:
         containers.reap()
         assert api().inspect_volume(name)
@@ -128,10 +139,13 @@ def test_a_malformed_label_is_one_line(labels: dict[str, str], capsys: pytest.Ca
 
 
 @docker_needed
-def test_one_removal_that_fails_does_not_keep_reap_from_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_removal_that_fails_does_not_keep_reap_from_the_others(
+    own_label: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = {key: value for key, value in identity().items() if key != "sekft.run"}
     names = [f"sekft-test-{place}-{secrets.token_hex(6)}" for place in "ab"]
     for name in names:
-        api().create_volume(name, labels={**identity(), "sekft.pid": "4194304 1"})
+        api().create_volume(name, labels={**mine, "sekft.pid": "4194304 1", own_label: ""})
     mount = api().create_host_config(binds=[f"{names[0]}:/mnt"])
     user = api().create_container(containers.IMAGE, ["true"], host_config=mount)["Id"]  # without labels: no sandbox
     try:
@@ -180,27 +194,45 @@ def test_an_interrupt_in_the_middle_of_a_removal_leaves_nothing() -> None:
         assert (at, process.returncode, sandboxes_of(run)) == (at, 143, [])
 
 
+# Sets `asked` right before Docker is asked to create a container, which takes it some 50 ms, and leaves the block in
+# which signals are held back only when `go_on` is set. Looking at `_making` meanwhile can miss it on a busy machine.
+LATCH = """
+import contextlib, threading
+from sandbox import containers as c
+asked, go_on, being_made = threading.Event(), threading.Event(), c._being_made
+@contextlib.contextmanager
+def latched(name):
+    with being_made(name):
+        asked.set()
+        yield
+        assert go_on.wait(60)
+c._being_made = latched
+"""
+
+
 @docker_needed
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.02])
 def test_an_interrupt_while_docker_creates_a_container_leaves_nothing(seconds: float) -> None:
-    code = "import os, signal, threading, time\nfrom pipeline import stage\nfrom sandbox import containers as c\n"
-    code += "from sandbox.session import session\ndef interrupt():\n  while not c._making: pass\n"
-    code += f"  time.sleep({seconds}); os.kill(os.getpid(), signal.SIGTERM)\ndef main():\n  print(c.RUN, flush=True)\n"
+    code = f"{LATCH}import os, signal, time\nfrom pipeline import stage\nfrom sandbox.session import session\n"
+    code += f"def interrupt():\n  asked.wait()\n  time.sleep({seconds}); os.kill(os.getpid(), signal.SIGTERM)\n"
+    code += "  go_on.set()\ndef main():\n  print(c.RUN, flush=True)\n"
     code += "  c.image_id(c.IMAGE)\n  threading.Thread(target=interrupt, daemon=True).start()\n"
     code += "  with session([]): print('not reached')\nstage.run_script(main, stage.command_line('doc'), [])"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, preexec_fn=heed_signals, stdout=subprocess.PIPE, text=True, check=False
-    )
+        [sys.executable, "-c", code], cwd=ROOT, preexec_fn=heed_signals, stdout=subprocess.PIPE, text=True, check=False,
+        timeout=120,
+    )  # fmt: skip
     run, _, rest = done.stdout.partition("\n")
     assert (done.returncode, rest, sandboxes_of(run)) == (143, "", [])
 
 
 @docker_needed
 def test_what_a_thread_is_having_created_is_removed_too() -> None:
-    code = "import threading, time\nfrom sandbox import containers as c\nfrom sandbox.session import session\n"
+    code = f"{LATCH}import time\nfrom sandbox.session import session\ngo_on.set()\n"
     code += "print(c.RUN, flush=True)\nc.image_id(c.IMAGE)\ndef use():\n  with session([]): time.sleep(99)\n"
-    code += "threading.Thread(target=use, daemon=True).start()\nwhile not c._making: pass"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    code += "threading.Thread(target=use, daemon=True).start()\nasked.wait()"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     assert sandboxes_of(done.stdout.strip()) == []
 
 

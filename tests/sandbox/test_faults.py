@@ -132,13 +132,17 @@ def started_rollout(scenarios: Path, out: Path, *flags: str, **environment: str)
     )  # fmt: skip
 
 
-def reaped(**environment: str) -> None:
+def reaped(*names: str, **environment: str) -> None:
+    """Run `reap`, which must have nothing to say; where names are given, nothing of these sandboxes.
+
+    On the engine that other tests share, it may meet a sandbox of theirs that cannot be removed at this moment.
+    """
     done = subprocess.run(
         [sys.executable, ROOT / "dashdocker.py", "reap"],
         env=clean_environment(**environment), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if not names or any(name in line for name in names)] == []
 
 
 def written(out: Path) -> dict[str, int]:
@@ -285,7 +289,7 @@ def test_unanswered_wait_is_asked_again() -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "on"), done.stderr
     waits = [line.split("/")[3] for line in relay.requests if "/wait?condition=removed" in line]
     assert relay.kept
-    assert len(waits) == 2, relay.requests
+    assert len(waits) >= 2, relay.requests  # more where the removal takes longer than one wait
     assert len(set(waits)) == 1
     assert not [line for line in relay.requests if line.startswith("DELETE") and waits[0] in line], "removed by force"
 
@@ -357,10 +361,11 @@ def test_oom_is_flagged_and_the_session_is_checked() -> None:
 
 
 def sandboxes_of(process: subprocess.Popen[str]) -> list[str]:
+    """The ids of a process's containers and the names of its volumes."""
     found = api().containers(all=True, filters={"label": "sekft.run"})
     found += api().volumes(filters={"label": "sekft.run"})["Volumes"] or []
     return [
-        one["Labels"]["sekft.run"]
+        str(one.get("Id", one.get("Name")))
         for one in found
         if one["Labels"].get("sekft.pid", "").split()[:1] == [str(process.pid)]
     ]
@@ -382,8 +387,9 @@ def test_interrupted_run_loses_and_doubles_nothing(how: signal.Signals, scenario
     kept = [trajectory for trajectory in read_trajectories(out, partial=True) if trajectory.kept]
     assert len(kept) == len(written(out))
     if how == signal.SIGKILL:
-        assert sandboxes_of(process)
-        reaped()
+        left = sandboxes_of(process)
+        assert left
+        reaped(*left)
     assert not sandboxes_of(process)
     require_finished(scenarios, out, kept, 6, *flags)
 

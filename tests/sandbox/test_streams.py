@@ -50,9 +50,11 @@ def test_endless_output_is_taken_slowly() -> None:
         step = shell.step("yes", timeout_seconds=12)
         spent = time.process_time() - began
         assert step.timed_out
-        assert step.output_bytes < FREE_BYTES + 13 * FLOOD_BYTES_PER_SECOND
+        # FREE_BYTES count per reading, and what comes after the time limit is read anew: until PID 1 answers, and while
+        # the step is being killed, which takes a busy machine a while. Unthrottled output would be over 1 GB.
+        assert step.output_bytes < 3 * FREE_BYTES + 13 * FLOOD_BYTES_PER_SECOND
         assert shell.step("echo on").output == "on\n"
-    assert spent < 4
+    assert spent < 8
 
 
 def connect(where: str) -> socket.socket:

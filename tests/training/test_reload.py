@@ -77,7 +77,7 @@ def test_one_changed_byte_of_the_base_is_noticed(place: Path, tmp_path: Path) ->
     weights, known = base / "model.safetensors", model_hash(base)
     command = [sys.executable, str(ROOT / "sft.py"), "--no-reload", "--data", str(place / "data"), "--base", str(base)]
     process = subprocess.Popen(
-        [*command, "--out", str(out), "--epochs", "20"], env={**os.environ, "OMP_NUM_THREADS": "1"},
+        [*command, "--out", str(out), "--epochs", "60"], env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     while not (out / "log_history.jsonl").exists():
