@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-STOP_SECONDS = 3.0  # that the tasks under way get to end after they were cancelled
+STOP_SECONDS = 3.0  # that the threads get to end, with the tasks under way if those were cancelled
 
 
 class WorkerPool:
@@ -57,13 +57,21 @@ class WorkerPool:
         for _thread in self._threads:
             self._tasks.put(None)
         if all(future.done() for future in self._futures):
+            self._join()
             return
         self.cancelled.set()
         self.release()
+        self._join()
+        self.release()  # what a task was acquiring the first time
+
+    def _join(self) -> None:
+        """Wait until the threads have ended, for at most STOP_SECONDS.
+
+        A thread that ends frees its Docker client, whose `weakref.finalize` must not meet the interpreter's own exit.
+        """
         deadline = time.monotonic() + STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        self.release()  # what a task was acquiring the first time
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:

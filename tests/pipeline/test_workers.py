@@ -113,6 +113,28 @@ def test_normal_end_releases_nothing() -> None:
     assert released == []
 
 
+def test_threads_have_ended_when_the_block_is_left() -> None:
+    """A thread's Docker client is freed as it ends: after the block, that would meet the interpreter's own exit."""
+    local, freed = threading.local(), list[int]()
+
+    class Client:
+        def __del__(self) -> None:
+            time.sleep(0.3)
+            freed.append(1)
+
+    with pool_of(2) as pool:
+        barrier = threading.Barrier(2, timeout=10)
+
+        def task() -> None:
+            local.client = Client()
+            barrier.wait()
+
+        for future in [pool.submit(task) for _ in range(2)]:
+            future.result()
+        assert not freed
+    assert freed == [1, 1]
+
+
 def test_endless_tasks_do_not_block_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "STOP_SECONDS", 0.5)
     tasks, began = [Held() for _ in range(8)], time.monotonic()
