@@ -40,7 +40,7 @@ OTHER_KIND: dict[type[BaseModel], tuple[str, str, str]] = {
     Trajectory: ("checker", "a scenario", "trajectories"),
 }
 LIVE = ".live.json"  # which episodes are under way (operators/under_way.py)
-EPISODES = "episodes"  # the directory in rl.py's --out that holds its episodes; here: a view of it imports no torch
+EPISODES = "episodes"  # the directory in rl.py's --out that holds its episodes; a view of it needs no trainer
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True, sort_keys: bool = True) -> None:

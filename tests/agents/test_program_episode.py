@@ -48,12 +48,14 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
         program: AgentProgram = PLAIN,
         limits: ProgramLimits = LIMITS,
         context_tokens: int = CONTEXT_TOKENS,
+        told: Callable[[str], None] | None = None,
     ) -> tuple[Trajectory, PolicyBackend]:
         backend = PolicyBackend("policy", template, policy, context_tokens)
         with EndpointServer(template, backend) as server:
             pool = Pool(1, options=program_options(program, limits, IMAGE))
             info = OperatorInfo(kind="agent", agent=program.name)
-            played = play_program(program, server, Episode(scenario), operator=info, limits=limits, pool=pool)
+            episode = Episode(scenario)
+            played = play_program(program, server, episode, operator=info, limits=limits, pool=pool, told=told)
         assert not sandboxes_of(os.getpid())
         assert not {"endpoint", "sekft-relay"} & {thread.name for thread in threading.enumerate()}
         with pytest.raises(ConnectionRefusedError):
@@ -172,6 +174,13 @@ def test_the_budget_of_time_and_of_tokens_end_the_session(play: Play) -> None:
     counted, endpoint = play(chatty, hand(), limits=replace(LIMITS, max_tokens=500))
     assert counted.outcome == "max_tokens"
     assert sum(map(len, endpoint.sampled)) >= 500 > sum(map(len, endpoint.sampled[:-1]))
+
+
+def test_the_last_reply_decides_though_it_is_recorded_after_the_program_has_ended(play: Play) -> None:
+    trajectory, _ = play(lambda request: ChatMessage("assistant", "exit"), hand(), told=lambda _: time.sleep(3))
+    assert (trajectory.outcome, trajectory.commands, trajectory.error) == ("exit", ["exit"], None)
+    assert trajectory.agent_run is not None
+    assert trajectory.agent_run.exit_code == 0
 
 
 def test_a_model_that_fails_voids_the_episode(play: Play) -> None:

@@ -239,8 +239,9 @@ def test_killed_docker_raises_and_reap_cleans_up(own: OwnDocker) -> None:
 class Relay:
     """A socket in front of Docker that passes everything on, except the first answer to a request with `word`."""
 
-    def __init__(self, place: Path, word: bytes) -> None:
+    def __init__(self, place: Path, word: bytes | None = None) -> None:
         self.path, self.word = place / "relay", word
+        self.attached: list[socket.socket] = []  # from the client to PID 1 of containers
         self.requests: list[str] = []
         self.kept = False
         self.listener = socket.socket(socket.AF_UNIX)
@@ -264,12 +265,19 @@ class Relay:
             while data := source.recv(65536):
                 if asks and b" HTTP/1.1" in data.split(b"\r\n")[0]:
                     self.requests.append(data.split(b"\r\n")[0].decode())
-                    if self.word in data and not self.kept:
+                    if "/attach?" in self.requests[-1]:
+                        self.attached.append(source)
+                    if self.word and self.word in data and not self.kept:
                         self.kept = True
                         mute.set()
                 if asks or not mute.is_set():
                     sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
+
+    def end_attached(self) -> None:
+        """Tell the client that each PID 1 has ended. None has: what the client writes still reaches it."""
+        for connection in self.attached:
+            connection.shutdown(socket.SHUT_WR)
 
 
 def docker_socket() -> Path:
@@ -292,6 +300,39 @@ def test_unanswered_wait_is_asked_again() -> None:
     assert len(waits) >= 2, relay.requests  # more where the removal takes longer than one wait
     assert len(set(waits)) == 1
     assert not [line for line in relay.requests if line.startswith("DELETE") and waits[0] in line], "removed by force"
+
+
+USE_UP_MEMORY = """
+import dashdocker
+from sandbox.session import LockedOutError
+with dashdocker.session([]) as shell:
+    print(shell.container, flush=True)
+    input()
+    full = "head -c 60000000 /dev/zero >a; head -c 60000000 /dev/zero >/tmp/a; tail /dev/zero"
+    try:
+        shell.step(f"(sleep 4; {full}) & pkill -KILL -f ^/usr/libexec/")
+        shell.step("true")
+    except (dashdocker.SandboxError, LockedOutError) as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+
+
+@only_root
+def test_lock_out_that_docker_reports_late_is_one() -> None:
+    """A busy Docker shows the end of PID 1 on its connection seconds before it reports the container's."""
+    with tempfile.TemporaryDirectory(prefix="sekft-", dir="/tmp") as place:
+        relay = Relay(Path(place))
+        with subprocess.Popen(
+            [sys.executable, "-c", USE_UP_MEMORY], cwd=ROOT, env=clean_environment(DOCKER_HOST=f"unix://{relay.path}"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            assert process.stdout
+            pid = api().inspect_container(process.stdout.readline().strip())["State"]["Pid"]
+            Path(f"/proc/{pid}/oom_score_adj").write_text("1000")  # the kernel kills PID 1, and the container with it
+            relay.end_attached()
+            said, complaints = process.communicate("go\n", timeout=WAIT_SECONDS)
+        relay.listener.close()
+    assert said.startswith("LockedOutError: the container has ended: it used up its memory"), (said, complaints)
 
 
 # The container
