@@ -15,9 +15,10 @@ finite or its scale has collapsed.
 import json
 import math
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from training.settings import LoopSettings, TrainingSettings
 OVERFIT_LOSS = 0.05  # nats per trained token, over every batch of an epoch
 WARMUP = 0.05  # of all steps
 HEAD_TOLERANCE = 1e-2  # nats per token between the compact and the stock loss; fp16 and bf16 need the room
+FORWARD_SHARE = 0.45  # of the time of a forward and a backward pass on a CPU
 MIN_SCALE = 1.0  # of the gradient scaler: it starts at 65,536 and halves with every step that overflows
 
 
@@ -69,6 +71,11 @@ def unpack_4bit(model: Any) -> None:
             )
 
 
+def base_of(model: Any) -> Any:
+    """The model below an adapter; a model without one is its own."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
 def compact_loss(model: Any, batch: dict[str, Any]) -> Any:
     """Summed cross entropy of the trained positions, with the head applied to those only.
 
@@ -77,7 +84,7 @@ def compact_loss(model: Any, batch: dict[str, Any]) -> Any:
     """
     import torch.nn.functional as functional
 
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    inner = base_of(model)
     states = inner.get_decoder()(input_ids=batch["input_ids"], use_cache=False).last_hidden_state  # (B, T, H)
     targets = batch["labels"][:, 1:]
     trained = targets != IGNORED  # (B, T - 1)
@@ -149,13 +156,47 @@ class Objective:
 SUPERVISED = Objective(collate, single_rows, compact_loss)
 
 
+@contextmanager
+def late_cores(model: Any, share: float, cores: int) -> Iterator[Callable[[], None]]:
+    """Let one thread have all `cores` once it has done `share` of a forward and a backward pass.
+
+    The thread calls what is yielded, before these passes. A layer marks the place, not the clock: every run computes
+    the same sums.
+    """
+    import torch
+
+    layers = getattr(base_of(model).get_decoder(), "layers", ())
+    if in_forward := share < FORWARD_SHARE:
+        place = math.ceil(share / FORWARD_SHARE * len(layers))
+    else:
+        place = int((1 - share) / (1 - FORWARD_SHARE) * len(layers))
+    threads: list[int] = []
+
+    def take_cores(*_: Any) -> None:
+        torch.set_num_threads(cores)
+
+    def before_layer(_: Any, inputs: tuple[Any, ...]) -> None:
+        if threading.get_ident() in threads:
+            if in_forward:
+                take_cores()
+            elif inputs and inputs[0].requires_grad:
+                inputs[0].register_hook(take_cores)  # called when the backward pass has left this layer
+
+    with ExitStack() as stack:
+        if len(layers):
+            marked = layers[min(place, len(layers) - 1)]
+            stack.callback(marked.register_forward_pre_hook(before_layer).remove)
+        yield lambda: threads.append(threading.get_ident())
+
+
 def add_gradients(
     model: Any, batch: dict[str, Any], count: int, autocast: Callable[[], Any], objective: Objective = SUPERVISED
 ) -> Any:
     """Add the gradients of the summed loss over `count` on a CPU; returns the loss.
 
     The pieces of the batch are worked on side by side, with an equal share of the cores each: the products of a small
-    base are too short to be divided well. The sum does not depend on which piece is done first.
+    base are too short to be divided well. Where each has a thread of its own, the longest has all cores once the others
+    are done, by their lengths. The sum does not depend on which piece is done first.
     """
     import torch
 
@@ -163,9 +204,13 @@ def add_gradients(
     rows = sorted(objective.pieces(batch), key=lambda row: -row["input_ids"].shape[1])
     cores = torch.get_num_threads()
     workers = min(cores, len(rows))
+    lengths = [row["input_ids"].shape[1] for row in rows]
+    done = lengths[1] / lengths[0] if len(rows) == workers > 1 else 1.0  # of the longest, when the others are
 
     def work(row: dict[str, Any]) -> tuple[Any, Any]:
         torch.set_num_threads(cores // workers)  # of this thread
+        if row is rows[0]:
+            is_longest()
         with autocast():
             loss = objective.loss(model, row) / count
         return loss.detach(), torch.autograd.grad(loss, parameters)
@@ -173,11 +218,12 @@ def add_gradients(
     total = torch.zeros(())
     pool = ThreadPoolExecutor(workers)
     try:
-        # A row alone stays in this thread: a new one would start a team of OpenMP threads for every step.
-        for loss, gradients in (pool.map if workers > 1 else map)(work, rows):
-            total += loss
-            for parameter, gradient in zip(parameters, gradients, strict=True):
-                parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+        with late_cores(model, done, cores) as is_longest:
+            # A row alone stays in this thread: a new one would start a team of OpenMP threads for every step.
+            for loss, gradients in (pool.map if workers > 1 else map)(work, rows):
+                total += loss
+                for parameter, gradient in zip(parameters, gradients, strict=True):
+                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
     finally:
         pool.shutdown()
         torch.set_num_threads(cores)

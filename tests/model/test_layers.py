@@ -1,13 +1,15 @@
 """The faster layers give the losses and gradients of transformers and peft, and leave nothing behind."""
 
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import pytest
 import torch
 
 from model import layers
-from training.loop import add_gradients, add_lora, collate, compact_loss
+from training import loop
+from training.loop import add_gradients, add_lora, collate, compact_loss, late_cores
 from training.settings import TrainingSettings
 
 KINDS = ("Llama", "Mistral", "Qwen2", "Qwen3")
@@ -105,7 +107,7 @@ def test_layers_with_dropout_or_another_gate_keep_their_own_pass() -> None:
     assert {type(m).__name__ for m in model.modules() if layers.fast_forward(m)} == {"LlamaRMSNorm"}
 
 
-@pytest.mark.parametrize("cores", [1, 2, 3])
+@pytest.mark.parametrize("cores", [1, 2, 3, 5])  # 5: as many as rows
 def test_rows_side_by_side_sum_to_the_gradients_of_the_padded_batch(cores: int) -> None:
     model, batch = model_of(), batch_of(33, 7, 20, 12, 29)
     labels = int((batch["labels"] != -100).sum())
@@ -120,3 +122,50 @@ def test_rows_side_by_side_sum_to_the_gradients_of_the_padded_batch(cores: int) 
         torch.set_num_threads(before)
     gradients = {n: p.grad * labels for n, p in model.named_parameters() if p.grad is not None}
     assert largest_error(gradients, right) < 1e-5
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Restore the number of threads."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("share", "begun", "after_forward", "after_backward"),
+    [(0.2, True, 3, 3), (0.6, True, 1, 3), (1.0, True, 1, 1), (0.2, False, 1, 1), (0.6, False, 1, 1)],
+)
+def test_a_thread_has_all_cores_from_its_share_on(
+    share: float, begun: bool, after_forward: int, after_backward: int, threads: None
+) -> None:
+    model, batch = model_of(), batch_of(20)
+    torch.set_num_threads(1)
+    with late_cores(model, share, 3) as begin:
+        if begun:
+            begin()
+        loss = compact_loss(model, batch)
+        assert torch.get_num_threads() == after_forward
+        loss.backward()
+        assert torch.get_num_threads() == after_backward
+    assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_the_longest_row_gets_the_cores_of_the_others(threads: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, batch, seen = model_of(), batch_of(60, 36), list[tuple[float, int]]()
+
+    @contextmanager
+    def noted(model: Any, share: float, cores: int) -> Iterator[Any]:
+        seen.append((share, cores))
+        with late_cores(model, share, cores) as begin:
+            yield begin
+
+    monkeypatch.setattr(loop, "late_cores", noted)
+    torch.set_num_threads(2)
+    found = []
+    for _ in range(5):
+        model.zero_grad()
+        add_gradients(model, batch, 1, nullcontext)
+        found.append([p.grad for p in model.parameters() if p.grad is not None])
+    assert seen == [(36 / 60, 2)] * 5
+    assert all(torch.equal(a, b) for one in found[1:] for a, b in zip(found[0], one, strict=True))
