@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +158,10 @@ SUPERVISED = Objective(collate, single_rows, compact_loss)
 
 
 @contextmanager
-def late_cores(model: Any, share: float, cores: int) -> Iterator[Callable[[], None]]:
-    """Let one thread have all `cores` once it has done `share` of a forward and a backward pass.
+def late_cores(model: Any, share: float, cores: int) -> Iterator[None]:
+    """Inside the block this thread has all `cores` once it has done `share` of a forward and a backward pass.
 
-    The thread calls what is yielded, before these passes. A layer marks the place, not the clock: every run computes
-    the same sums.
+    A layer marks the place, not the clock: every run computes the same sums.
     """
     import torch
 
@@ -170,13 +170,13 @@ def late_cores(model: Any, share: float, cores: int) -> Iterator[Callable[[], No
         place = math.ceil(share / FORWARD_SHARE * len(layers))
     else:
         place = int((1 - share) / (1 - FORWARD_SHARE) * len(layers))
-    threads: list[int] = []
+    thread = threading.get_ident()
 
     def take_cores(*_: Any) -> None:
         torch.set_num_threads(cores)
 
     def before_layer(_: Any, inputs: tuple[Any, ...]) -> None:
-        if threading.get_ident() in threads:
+        if threading.get_ident() == thread:
             if in_forward:
                 take_cores()
             elif inputs and inputs[0].requires_grad:
@@ -186,7 +186,7 @@ def late_cores(model: Any, share: float, cores: int) -> Iterator[Callable[[], No
         if len(layers):
             marked = layers[min(place, len(layers) - 1)]
             stack.callback(marked.register_forward_pre_hook(before_layer).remove)
-        yield lambda: threads.append(threading.get_ident())
+        yield
 
 
 def add_gradients(
@@ -204,23 +204,22 @@ def add_gradients(
     rows = sorted(objective.pieces(batch), key=lambda row: -row["input_ids"].shape[1])
     cores = torch.get_num_threads()
     workers = min(cores, len(rows))
-    lengths = [row["input_ids"].shape[1] for row in rows]
-    done = lengths[1] / lengths[0] if len(rows) == workers > 1 else 1.0  # of the longest, when the others are
 
     def work(row: dict[str, Any]) -> tuple[Any, Any]:
         torch.set_num_threads(cores // workers)  # of this thread
-        if row is rows[0]:
-            is_longest()
         with autocast():
             loss = objective.loss(model, row) / count
         return loss.detach(), torch.autograd.grad(loss, parameters)
 
+    # The longest row stays in this thread: in a new one all cores would be a new team of OpenMP threads in every step.
+    here, others = (rows[:1], rows[1:]) if workers == len(rows) else ([], rows)
+    done = others[0]["input_ids"].shape[1] / rows[0]["input_ids"].shape[1] if here and others else 1.0
     total = torch.zeros(())
-    pool = ThreadPoolExecutor(workers)
+    pool = ThreadPoolExecutor(max(1, workers - len(here)))
     try:
-        with late_cores(model, done, cores) as is_longest:
-            # A row alone stays in this thread: a new one would start a team of OpenMP threads for every step.
-            for loss, gradients in (pool.map if workers > 1 else map)(work, rows):
+        with late_cores(model, done, cores):
+            found = pool.map(work, others)
+            for loss, gradients in chain(map(work, here), found):
                 total += loss
                 for parameter, gradient in zip(parameters, gradients, strict=True):
                     parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)

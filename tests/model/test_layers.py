@@ -132,18 +132,13 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize(
-    ("share", "begun", "after_forward", "after_backward"),
-    [(0.2, True, 3, 3), (0.6, True, 1, 3), (1.0, True, 1, 1), (0.2, False, 1, 1), (0.6, False, 1, 1)],
-)
+@pytest.mark.parametrize(("share", "after_forward", "after_backward"), [(0.2, 3, 3), (0.6, 1, 3), (1.0, 1, 1)])
 def test_a_thread_has_all_cores_from_its_share_on(
-    share: float, begun: bool, after_forward: int, after_backward: int, threads: None
+    share: float, after_forward: int, after_backward: int, threads: None
 ) -> None:
     model, batch = model_of(), batch_of(20)
     torch.set_num_threads(1)
-    with late_cores(model, share, 3) as begin:
-        if begun:
-            begin()
+    with late_cores(model, share, 3):
         loss = compact_loss(model, batch)
         assert torch.get_num_threads() == after_forward
         loss.backward()
@@ -155,10 +150,10 @@ def test_the_longest_row_gets_the_cores_of_the_others(threads: None, monkeypatch
     model, batch, seen = model_of(), batch_of(60, 36), list[tuple[float, int]]()
 
     @contextmanager
-    def noted(model: Any, share: float, cores: int) -> Iterator[Any]:
+    def noted(model: Any, share: float, cores: int) -> Iterator[None]:
         seen.append((share, cores))
-        with late_cores(model, share, cores) as begin:
-            yield begin
+        with late_cores(model, share, cores):
+            yield
 
     monkeypatch.setattr(loop, "late_cores", noted)
     torch.set_num_threads(2)
