@@ -72,7 +72,7 @@ def unpack_4bit(model: Any) -> None:
             )
 
 
-def base_of(model: Any) -> Any:
+def without_adapter(model: Any) -> Any:
     """The model below an adapter; a model without one is its own."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
@@ -85,7 +85,7 @@ def compact_loss(model: Any, batch: dict[str, Any]) -> Any:
     """
     import torch.nn.functional as functional
 
-    inner = base_of(model)
+    inner = without_adapter(model)
     states = inner.get_decoder()(input_ids=batch["input_ids"], use_cache=False).last_hidden_state  # (B, T, H)
     targets = batch["labels"][:, 1:]
     trained = targets != IGNORED  # (B, T - 1)
@@ -165,7 +165,7 @@ def late_cores(model: Any, share: float, cores: int) -> Iterator[None]:
     """
     import torch
 
-    layers = getattr(base_of(model).get_decoder(), "layers", ())
+    layers = getattr(without_adapter(model).get_decoder(), "layers", ())
     if in_forward := share < FORWARD_SHARE:
         place = math.ceil(share / FORWARD_SHARE * len(layers))
     else:
