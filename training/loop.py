@@ -18,7 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -182,10 +182,7 @@ def late_cores(model: Any, share: float, cores: int) -> Iterator[None]:
             elif inputs and inputs[0].requires_grad:
                 inputs[0].register_hook(take_cores)  # called when the backward pass has left this layer
 
-    with ExitStack() as stack:
-        if len(layers):
-            marked = layers[min(place, len(layers) - 1)]
-            stack.callback(marked.register_forward_pre_hook(before_layer).remove)
+    with layers[min(place, len(layers) - 1)].register_forward_pre_hook(before_layer) if layers else nullcontext():
         yield
 
 
